@@ -33,12 +33,12 @@ for option in "$@"; do
 done
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
-# shellcheck source=../packaging/setup/setup.sh
+# shellcheck source=packaging/setup/setup.sh
 source packaging/setup/setup.sh
 
 model=()
 if [[ $install == yes ]]; then
-  setup_packages || exit 1
+  setup_packages build || exit 1
   setup_cuda_tools || say "going on without them: the program is compiled to PTX, not to a cubin"
   if setup_model; then
     model=(--gguf "$TILUS_GGUF")

@@ -34,7 +34,7 @@ for option in "$@"; do
 done
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
-# shellcheck source=../packaging/setup/setup.sh
+# shellcheck source=packaging/setup/setup.sh
 source packaging/setup/setup.sh
 jobs=$(nproc)
 export CTEST_OUTPUT_ON_FAILURE=1 GTEST_BRIEF=1
@@ -45,7 +45,7 @@ export UBSAN_OPTIONS=print_stacktrace=1
 
 part_names=() part_seconds=() part_results=()
 
-# part NAME COMMAND...: runs it, notes the time, and goes on to the next part only if it passed.
+# part NAME COMMAND...: runs it in this shell, notes its time and result for the table.
 part() {
   local name=$1 start=$SECONDS status=0
   shift

@@ -36,8 +36,8 @@ as_root() {
     "$@"
   elif ! command -v sudo > /dev/null; then
     return 126
-  elif [[ -t 0 ]]; then
-    sudo "$@"
+  elif { : < /dev/tty; } 2> /dev/null; then
+    sudo "$@"  # may ask for a password
   else
     sudo -n "$@"
   fi
