@@ -3,7 +3,8 @@
 // An expression is an immutable tree shared by pointer; variables are ids into the Program's
 // table, so a Program can be copied like a value. Every node has a type, fixed when it is made:
 //   - a literal takes the type of the operand beside it (parser and builder see to that);
-//   - integers of one signedness promote to the wider type; anything else needs a cast;
+//   - integers of one signedness promote to the wider type (MakeOp puts the cast in, so operands
+//     of one node always have one type); anything else needs a cast;
 //   - comparisons and logical operations give bool.
 // Arithmetic is that of types/arithmetic.h: integers wrap, division truncates, x / 0 = 0.
 #pragma once
@@ -17,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "types/arithmetic.h"
 #include "types/data_type.h"
 
 namespace tilus::ir {
@@ -84,7 +86,11 @@ absl::StatusOr<ExprPtr> CoerceTo(DataType type, const ExprPtr& arg);
 
 bool SameExpr(const Expr& a, const Expr& b);
 
-// The integer value of a literal.
+// The value of an integer or bool literal.
 std::optional<int64_t> LiteralInt(const Expr& e);
+
+// The operation of types/arithmetic.h that an expression's operation is, on operands of the
+// expression's first argument's type; nullopt for ceil_div and select, which expr_ops.def defines.
+std::optional<ScalarOp> ScalarOpOf(ExprOp op);
 
 }  // namespace tilus::ir

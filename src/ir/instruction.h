@@ -56,6 +56,9 @@ struct InstructionInfo {
 const InstructionInfo& InfoOf(Opcode opcode);
 const InstructionInfo* FindInstruction(absl::string_view name);  // nullptr when there is none
 const InstructionInfo* FindInstructionByWire(int wire);
+// What an elementwise instruction computes of each element; nullopt for `where` and for
+// instructions that are not elementwise.
+std::optional<ScalarOp> ScalarOpOf(Opcode opcode);
 absl::Span<const InstructionInfo> AllInstructions();
 
 enum class CacheHint : uint8_t { kDefault, kStreaming, kLastUse, kNoL1 };  // text: cache=streaming

@@ -49,6 +49,7 @@ struct Tensor {
   TensorDecl decl;
 
   // Derived. `extents` has -1 where a global tensor's extent is not a constant.
+  bool resolved = false;  // whether dtype, shape and extents are filled in
   DataType dtype = kU8;
   std::vector<ExprPtr> shape;
   std::vector<int64_t> extents;
