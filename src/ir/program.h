@@ -101,6 +101,11 @@ struct Program {
   std::vector<Tensor> tensors;
   Block body;
 
+  // Derived by memory planning.
+  int64_t shared_bytes = 0;
+  int64_t workspace_bytes = 0;        // all alloc_global tensors, the clean ones first
+  int64_t clean_workspace_bytes = 0;  // of these, what must be zero before the first launch
+
   int num_threads() const { return warps * 32; }
 };
 
