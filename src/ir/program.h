@@ -103,8 +103,10 @@ struct Program {
 
   // Derived by memory planning.
   int64_t shared_bytes = 0;
-  int64_t workspace_bytes = 0;        // all alloc_global tensors, the clean ones first
-  int64_t clean_workspace_bytes = 0;  // of these, what must be zero before the first launch
+  // i64 expressions of the parameters, null where there is no workspace: all alloc_global tensors,
+  // the clean ones first, and of these the bytes that must be zero before the first launch.
+  ExprPtr workspace_bytes;
+  ExprPtr clean_workspace_bytes;
 
   int num_threads() const { return warps * 32; }
 };

@@ -55,9 +55,10 @@ struct Tensor {
   std::vector<int64_t> extents;
   std::optional<RegisterLayout> layout;       // register tensors, once known
   std::optional<SharedLayout> shared_layout;  // shared tensors, once known
-  // Bytes from the start of the block's shared memory (alloc_shared) or of the launch's workspace
-  // (alloc_global), once memory is planned.
-  int64_t address = -1;
+  // Once memory is planned: bytes from the start of the block's shared memory (alloc_shared), and
+  // from the start of the launch's workspace (alloc_global, an i64 expression of the parameters).
+  int64_t shared_address = -1;
+  ExprPtr workspace_offset;
 
   int rank() const { return static_cast<int>(shape.size()); }
 };
