@@ -30,6 +30,12 @@ struct AssembleOptions {
 absl::StatusOr<std::string> AssembleCubin(absl::string_view ptx, absl::string_view target,
                                           const AssembleOptions& options = {});
 
+// The same by a library that was loaded explicitly (assemble/nvjitlink.h).
+struct NvJitLink;
+absl::StatusOr<std::string> AssembleWith(const NvJitLink& api, absl::string_view ptx,
+                                         absl::string_view target,
+                                         const AssembleOptions& options = {});
+
 struct AssemblerInfo {
   bool found = false;
   std::string path;    // the file that was loaded

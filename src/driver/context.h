@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/status_macros.h"
 #include "driver/cuda_api.h"
 
 namespace tilus::driver {
@@ -65,5 +66,18 @@ class ScopedCurrent {
   absl::Status status_;
   bool pushed_ = false;
 };
+
+// The call of a driver function with `context` current, its errors as diagnostics.
+template <typename... Parameters, typename... Arguments>
+absl::Status CallCudaIn(const Context& context, int (*CudaApi::*function)(Parameters...),
+                        const char* name, Arguments... arguments) {
+  ScopedCurrent current(context);
+  TILUS_RETURN_IF_ERROR(current.status());
+  return CallCuda(current.api(), current.api().*function, name, arguments...);
+}
+
+// TILUS_CUDA_CALL_IN(context, cuMemFree_v2, address)
+#define TILUS_CUDA_CALL_IN(context, name, ...) \
+  ::tilus::driver::CallCudaIn((context), &::tilus::driver::CudaApi::name, #name, __VA_ARGS__)
 
 }  // namespace tilus::driver
