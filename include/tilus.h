@@ -170,9 +170,9 @@ extern "C" {
 
 // ==== 3  Version, text, bytes ===================================================================
 
-/// The version of this header: major * 1000000 + minor * 1000 + patch. Under one major version
-/// nothing is removed or changed: a program built against 0.x runs with any later 0.y.
-#define TILUS_VERSION 1000
+/// The version of this header: major << 16 | minor << 8 | patch. Under one major version nothing is
+/// removed or changed: a program built against 0.x runs with any later 0.y.
+#define TILUS_VERSION 0x000100
 
 /// Bytes that the caller holds: inputs of calls. Frozen, never grows. {NULL, 0} is empty.
 typedef struct tilus_buffer {
