@@ -43,15 +43,8 @@ as_root() {
   fi
 }
 
-# missing_packages NAME...: those that dpkg does not list as installed, one a line.
-missing_packages() {
-  comm -23 <(printf '%s\n' "$@" | sort -u) \
-    <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2> /dev/null |
-      sed -n 's/^installed //p' | sort -u)
-}
-
 setup_packages() {
-  local wanted=("${setup_group_build[@]}") group log
+  local wanted=("${setup_group_build[@]}") missing=() group package log
   for group in "$@"; do
     case $group in
       build) ;;
@@ -64,8 +57,11 @@ setup_packages() {
       "--no-install: ${wanted[*]}"
     return 1
   fi
-  local missing
-  mapfile -t missing < <(missing_packages "${wanted[@]}")
+  for package in "${wanted[@]}"; do
+    if [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null) != installed ]]; then
+      missing+=("$package")
+    fi
+  done
   if ((${#missing[@]} == 0)); then
     say "Debian packages: all ${#wanted[@]} are installed"
     return 0

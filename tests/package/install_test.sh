@@ -35,7 +35,7 @@ read -ra flags < <(pkg-config --cflags --libs tilus)
 grep -q '^\.version' readme.out
 
 step the README example and a C++17 program, with find_package
-cmake -S consumer -B build -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release \
+cmake -G Ninja -S consumer -B build -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" > cmake.log
 cmake --build build >> cmake.log || { cat cmake.log; exit 1; }
 ./build/readme program.tilus | cmp - readme.out

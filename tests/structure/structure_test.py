@@ -1,11 +1,15 @@
 """Tests of the structure checks themselves: what is forbidden is caught and named."""
 
+import json
+import os
 import pathlib
+import subprocess
 import tempfile
 import unittest
 
 import include_arrows
 import public_header
+import symbols
 import top_level
 
 
@@ -121,6 +125,56 @@ class PublicHeaderTest(unittest.TestCase):
         ''')
         self.assertEqual(declared, {"tilus_version", "tilus_compile", "tilus_forgotten"})
         self.assertEqual(unmarked, {"tilus_forgotten"})
+
+
+class SymbolsTest(unittest.TestCase):
+    """Libraries made of one source file, each breaking one rule."""
+
+    HEADER = "#define TILUS_API\nTILUS_API int tilus_a(int);\nTILUS_API int tilus_b(int);\n"
+    GOOD = ('extern "C" int tilus_a(int x) { return x; }\n'
+            'extern "C" int tilus_b(int x) { return x; }\n')
+    MAP = "TILUS_0 { global: tilus_*; local: *; };"
+
+    def problems(self, source, version_script=MAP, soname="libtilus.so.0"):
+        with Tree({"tilus.h": self.HEADER, "src/a.cc": source, "map": version_script}) as root:
+            library, compiler = root / "libtilus.so", os.environ.get("CXX", "g++")
+            command = [compiler, "-O2", "-fPIC", "-c", "src/a.cc", "-o", "src/a.o"]
+            subprocess.run(command, cwd=root, check=True)
+            subprocess.run([compiler, "-shared", "src/a.o", "-o", library, "-Wl,--version-script=map",
+                            f"-Wl,-soname,{soname}"], cwd=root, check=True)
+            (root / "compile_commands.json").write_text(json.dumps([
+                {"directory": str(root), "file": "src/a.cc", "command": " ".join(command)}]))
+            return (symbols.check_exports(library, [root / "tilus.h"]) +
+                    symbols.check_dynamic_section(library) +
+                    symbols.check_initialisers(library, root / "compile_commands.json"))
+
+    def test_the_declared_functions_and_the_streams_of_abseil_pass(self):
+        self.assertEqual(self.problems(self.GOOD), [])
+        self.assertEqual(self.problems("#include <iostream>\n" + self.GOOD), [])
+
+    def test_a_missing_and_a_superfluous_function_are_named(self):
+        self.assertEqual(
+            sorted(self.problems(self.GOOD.replace("tilus_b", "tilus_c"))),
+            ["tilus_b: declared but not exported", "tilus_c: exported but not declared"])
+
+    def test_only_functions_leave_the_library(self):
+        for symbol in ("int tilus_b = 1;", "__attribute__((weak)) int tilus_b(int x) { return x; }"):
+            source = self.GOOD.splitlines()[0] + f'\nextern "C" {{ {symbol} }}\n'
+            self.assertRegex(" ".join(self.problems(source)), "tilus_b: exported as '[DVWB]'")
+
+    def test_another_version_node_or_soname_is_refused(self):
+        self.assertIn("there is no version node TILUS_0",
+                      self.problems(self.GOOD, self.MAP.replace("TILUS_0", "TILUS_1")))
+        self.assertEqual(self.problems(self.GOOD, soname="libtilus.so.1"),
+                         ["SONAME is libtilus.so.1, not libtilus.so.0"])
+
+    def test_a_static_initialiser_is_named(self):
+        for initialiser in ("static volatile int y; static int x = y + 1; int f() { return x++; }",
+                            "#include <vector>\nstatic std::vector<int> x(3);"
+                            " int f(int i) { return x[i]; }"):
+            for streams in ("", "#include <iostream>\n"):
+                problems = self.problems(streams + initialiser + "\n" + self.GOOD)
+                self.assertIn("src/a.cc: has a static initialiser", problems, streams + initialiser)
 
 
 if __name__ == "__main__":
