@@ -76,7 +76,7 @@ setup_packages() {
   as_root apt-get -qq update < /dev/null > "$log" 2>&1 || true
   if ! as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends -y \
       "${missing[@]}" < /dev/null >> "$log" 2>&1; then
-    grep -E '^(E|W|Err)[: ]' "$log" | tail -n 5 >&2
+    grep -m 1 '^E: ' "$log" >&2
     complain "Debian's package registry could not be reached, or does not have all of:" \
       "${missing[*]} (log: $log)"
     return 1

@@ -23,9 +23,10 @@ export PKG_CONFIG_PATH=${pc%/*}
 
 step the README example, as C99 with pkg-config
 cp -r "$source_dir/tests/package/consumer" "$work/consumer"
+# The C program and the tile program that the README shows.
 # shellcheck disable=SC2016  # the backticks are Markdown's
 sed -n '/^```c$/,/^```$/p' "$source_dir/README.md" | sed '/^```/d' > "$work/consumer/readme.c"
-cp "$source_dir/tests/package/program.tilus" "$work/program.tilus"
+sed -n '/^program /,/^}$/p' "$source_dir/README.md" > "$work/program.tilus"
 cd "$work"
 libdir=$(pkg-config --variable=libdir tilus)
 read -ra flags < <(pkg-config --cflags --libs tilus)
