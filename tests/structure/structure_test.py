@@ -140,8 +140,9 @@ class SymbolsTest(unittest.TestCase):
             library, compiler = root / "libtilus.so", os.environ.get("CXX", "g++")
             command = [compiler, "-O2", "-fPIC", "-c", "src/a.cc", "-o", "src/a.o"]
             subprocess.run(command, cwd=root, check=True)
-            subprocess.run([compiler, "-shared", "src/a.o", "-o", library, "-Wl,--version-script=map",
-                            f"-Wl,-soname,{soname}"], cwd=root, check=True)
+            subprocess.run([compiler, "-shared", "src/a.o", "-o", library,
+                            "-Wl,--version-script=map", f"-Wl,-soname,{soname}"],
+                           cwd=root, check=True)
             (root / "compile_commands.json").write_text(json.dumps([
                 {"directory": str(root), "file": "src/a.cc", "command": " ".join(command)}]))
             return (symbols.check_exports(library, [root / "tilus.h"]) +
@@ -158,7 +159,8 @@ class SymbolsTest(unittest.TestCase):
             ["tilus_b: declared but not exported", "tilus_c: exported but not declared"])
 
     def test_only_functions_leave_the_library(self):
-        for symbol in ("int tilus_b = 1;", "__attribute__((weak)) int tilus_b(int x) { return x; }"):
+        for symbol in ("int tilus_b = 1;",
+                       "__attribute__((weak)) int tilus_b(int x) { return x; }"):
             source = self.GOOD.splitlines()[0] + f'\nextern "C" {{ {symbol} }}\n'
             self.assertRegex(" ".join(self.problems(source)), "tilus_b: exported as '[DVWB]'")
 
