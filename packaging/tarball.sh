@@ -72,7 +72,7 @@ done
 
 # The same folders as in the source tree, which is where the tests look for programs.
 cd "$root"
-find examples tests proto \( -name '*.tilus' -o -name '*.json' -o -name '*.proto' \
+find examples tests \( -name '*.tilus' -o -name '*.json' \
   -o -path 'examples/data/*' -o -path 'tests/data/*' \) -type f -print0 |
   xargs -0 cp --parents -t "$stage"
 cp README.md LICENSE "$stage"
