@@ -3,14 +3,15 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "ir/analysis.h"
 #include "ir/program.h"
+#include "ir/walk.h"
 #include "lower/lower.h"
 #include "machine/builder.h"
 
@@ -56,9 +57,13 @@ class Context {
   Reg Condition(const ir::Expr& expr);
   // In the initialiser of `register`: the coordinates that #d stands for (s32), while it is set.
   void SetIndexValues(absl::Span<const Operand> coordinates);
-  void Define(ir::VarId var, Operand value);       // let, block index, loop variable
-  Reg DefineMutable(ir::VarId var, Operand value); // var: a register of its own
-  Reg MutableRegister(ir::VarId var) const;        // of a kMutable or loop variable
+  // let, block index, unrolled loop variable: `value` must not be a variable's register (Snapshot).
+  void Define(ir::VarId var, Operand value);
+  // var, loop variable: a register of its own, to be written in place.
+  Reg DefineVariable(ir::VarId var, Operand value);
+  Reg VariableRegister(ir::VarId var) const;
+  // `value`, copied where it is a variable's register, which may change later.
+  Operand Snapshot(const ir::Expr& expr, Operand value);
 
   // ---- Register tensors.
   // The words of a tensor that has been defined.
@@ -78,7 +83,7 @@ class Context {
   Operand WarpIndex();    // s32, uniform over the warp
   // SpatialPart of the thread in `layout`, one s32 value a dimension. Computed once per layout, at
   // the start of the kernel.
-  const std::vector<Operand>& ThreadCoordinates(const RegisterLayout& layout);
+  std::vector<Operand> ThreadCoordinates(const RegisterLayout& layout);
 
   // ---- Pointers.
   // The 64-bit address of a global tensor's first element (view or workspace).
@@ -89,7 +94,8 @@ class Context {
 
   // ---- Errors: a diagnostic with the path and text of the instruction being lowered.
   absl::Status Error(DiagId id, absl::string_view message, absl::string_view hint) const;
-  void EnterStatement(const ir::Stmt& stmt, std::string path);
+  // Names the statement that what follows comes from.
+  void EnterStatement(const ir::Stmt& stmt, const ir::StmtPath& path);
 
  private:
   struct Coordinates {
@@ -101,11 +107,14 @@ class Context {
     int64_t alignment = 1;
   };
 
-  void FindOverwritten(const ir::Block& block);
+  void LoadParameters();
+  void FindOverwritten();
+  void FindCoordinates();
 
   const ir::Program& program_;
   const LowerOptions& options_;
   ir::Facts facts_;
+  machine::Kernel& kernel_;
   machine::Builder builder_;
   std::vector<Operand> scalars_;              // by VarId
   std::vector<RegisterFile> files_;           // by TensorId
@@ -115,7 +124,7 @@ class Context {
   std::vector<Coordinates> coordinates_;
   Operand thread_index_, lane_index_, warp_index_;
   const ir::Stmt* statement_ = nullptr;
-  std::string path_;
+  absl::flat_hash_map<const ir::Stmt*, uint32_t> path_ids_;
 };
 
 }  // namespace tilus::lower
