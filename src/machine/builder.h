@@ -141,7 +141,7 @@ class Builder {
   void BarArrive(Operand id, Operand threads) { Emit(Op::kBarArrive, {}, {id, threads}); }
   void SyncThreads() { BarSync(ImmU32(0), ImmU32(kernel_->num_threads)); }
   void SyncWarp() { Emit(Op::kBarWarpSync, {}, {ImmU32(0xffffffff)}); }
-  void Fence(Scope scope);
+  void Fence(machine::Scope scope);
   void Exit() { Emit(Op::kExit, {}, {}); }
   void Trap() { Emit(Op::kTrap, {}, {}); }
   // `format` as C's printf: %d %u %x take b32, %lld %llu %f %g b64 (floats as f64).
