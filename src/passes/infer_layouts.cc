@@ -12,7 +12,7 @@
 #include "base/checked.h"
 #include "base/diagnostic.h"
 #include "ir/walk.h"
-#include "layout/auto.h"
+#include "layout/auto_layout.h"
 #include "layout/compose.h"
 #include "layout/reduce.h"
 #include "passes/dot_layouts.h"
@@ -119,11 +119,11 @@ class Inference {
     const std::vector<int64_t>& extents = At(to).extents;
     if (extents == wide) return Set(to, layout);
     if (extents.size() != wide.size()) return;
-    std::vector<int> reduced;
+    std::vector<int64_t> reduced;
     for (size_t d = 0; d < extents.size(); ++d) {
       if (extents[d] == wide[d]) continue;
       if (extents[d] != 1) return;
-      reduced.push_back(static_cast<int>(d));
+      reduced.push_back(static_cast<int64_t>(d));
     }
     if (absl::StatusOr<RegisterLayout> r = Reduce(layout, reduced); r.ok()) Set(to, *r);
   }
