@@ -18,8 +18,8 @@ constexpr TypeFamilies FamilyOf(DataType type) {
 }
 
 // ---- How operands are read and results written ---------------------------------------------
-// A domain is a C++ type that computes, with Load and Store between it and codes. One domain
-// serves several data types; kCan* say what it is for.
+// A domain is a C++ type that computes, with Load and Store between it and codes. DomainOf says
+// which data types it serves.
 
 struct BoolDomain {
   using Value = bool;

@@ -21,7 +21,8 @@ const double kNan = std::numeric_limits<double>::quiet_NaN();
 // Doubles where conversions to `model`'s type can go wrong: every value (at most `limit` of them),
 // every midpoint, and their neighbours; then extremes.
 std::vector<double> EdgeValues(const NearestModel& model, size_t limit) {
-  std::vector<double> edges = {0.0, kInf, 0x1p-1074, 0x1p-1022, 0x1p-149, 0x1p-150, 0x1p127, 0x1p1023};
+  std::vector<double> edges = {0.0,      kInf,     0x1p-1074, 0x1p-1022,
+                               0x1p-149, 0x1p-150, 0x1p127,   0x1p1023};
   const auto add = [&](const std::vector<double>& values) {
     const size_t step = values.size() / limit + 1;
     for (size_t i = 0; i < values.size(); i += step) {
@@ -63,7 +64,7 @@ TEST(CodecTest, DecodeIsTheValueByDefinition) {
 TEST(CodecTest, EncodeIsTheNearestAtEveryEdge) {
   for (DataType type : ListableFloatTypes()) {
     const NearestModel model(type);
-    for (double x : EdgeValues(model, 70000)) {
+    for (double x : EdgeValues(model, 33000)) {
       ASSERT_EQ(EncodeFromDouble(type, x), model.Encode(x)) << type.name() << " " << x;
     }
   }
@@ -73,7 +74,7 @@ TEST(CodecTest, EncodeIsTheNearestForRandomF32Patterns) {
   std::mt19937 random(11);
   for (DataType type : ListableFloatTypes()) {
     const NearestModel model(type);
-    for (int i = 0; i < 100000; ++i) {
+    for (int i = 0; i < 20000; ++i) {
       const uint32_t bits = random();  // with NaN payloads, infinities and subnormals
       const uint32_t exponents[] = {bits, bits & 0x807fffff, bits | 0x7f800000,
                                     (bits & 0x87ffffff) | 0x38000000};
@@ -91,7 +92,7 @@ TEST(CodecTest, F64RoundsOnceWithoutAStopAtF32) {
   EXPECT_EQ(EncodeFromDouble(kF16, 1 + 0x1p-11 + 0x1p-40), 0x3c01u);
   EXPECT_EQ(EncodeFromDouble(kF16, 1 + 0x1p-11), 0x3c00u);
   std::mt19937_64 random(12);
-  for (int i = 0; i < 1000000; ++i) {
+  for (int i = 0; i < 300000; ++i) {
     double x = std::bit_cast<double>(random());
     int exponent;
     if (i % 2) x = std::ldexp(std::frexp(x, &exponent), i % 320 - 160);
@@ -221,7 +222,7 @@ TEST(CodecTest, FloatToIntegerTruncatesAndSaturates) {
 TEST(CodecTest, WideIntegersToFloatsRoundOnce) {
   std::mt19937_64 random(14);
   const NearestModel f16(kF16), bf16(kBF16), tf32(kTF32), e4m3(kF8E4M3), scale(kF8E8M0);
-  for (int i = 0; i < 300000; ++i) {
+  for (int i = 0; i < 100000; ++i) {
     const uint64_t u = random() >> (i % 64);
     const int64_t s = static_cast<int64_t>(random()) >> (i % 64);
     ASSERT_EQ(ConvertCode(kU64, kF32, u), std::bit_cast<uint32_t>(static_cast<float>(u)));
@@ -304,7 +305,7 @@ TEST(HalfTest, EncodesAsTheCodec) {
     ASSERT_EQ(F32ToF16(x), ConvertCode(kF32, kF16, bits)) << std::hex << bits;
     ASSERT_EQ(F32ToBF16(x), ConvertCode(kF32, kBF16, bits)) << std::hex << bits;
   };
-  for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 1021) {
+  for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 4093) {
     check(static_cast<uint32_t>(bits));
   }
   for (uint32_t top = 0; top < 0x10000; ++top) {
