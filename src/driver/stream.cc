@@ -24,6 +24,10 @@ absl::Status StreamSynchronize(const Context& context, Stream stream) {
   return TILUS_CUDA_CALL_IN(context, cuStreamSynchronize, stream);
 }
 
+absl::Status ContextSynchronize(const Context& context) {
+  return CallCudaIn(context, &CudaApi::cuCtxSynchronize, "cuCtxSynchronize");
+}
+
 absl::StatusOr<Event> EventCreate(const Context& context) {
   Event event = nullptr;
   TILUS_RETURN_IF_ERROR(TILUS_CUDA_CALL_IN(context, cuEventCreate, &event, 0u));

@@ -14,6 +14,9 @@ absl::Status StreamDestroy(const Context& context, Stream stream);
 // kKernelFault); after one the context is lost and every later call fails too.
 absl::Status StreamSynchronize(const Context& context, Stream stream);
 
+// The same for all work on every stream of the context.
+absl::Status ContextSynchronize(const Context& context);
+
 absl::StatusOr<Event> EventCreate(const Context& context);
 absl::Status EventDestroy(const Context& context, Event event);
 absl::Status EventRecord(const Context& context, Event event, Stream stream);

@@ -261,6 +261,7 @@ class TableTest : public CallsTest {
            return status;
          }},
         {"cuStreamSynchronize", [this, &c] { return StreamSynchronize(c, stream_); }},
+        {"cuCtxSynchronize", [&c] { return ContextSynchronize(c); }},
         {"cuEventCreate", [&c, discard] { return discard(EventCreate(c), EventDestroy); }},
         {"cuEventDestroy_v2",
          [this, &c] {

@@ -269,6 +269,10 @@ int cuStreamSynchronize(void* stream) {
   last_stream = stream;
   return kSuccess;
 }
+int cuCtxSynchronize(void) {
+  SCRIPTED_IN_CONTEXT();
+  return kSuccess;
+}
 int cuEventCreate(void** event, unsigned flags) {
   SCRIPTED_IN_CONTEXT();
   return flags == 0 ? make(event) : kInvalidValue;
