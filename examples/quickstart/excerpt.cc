@@ -11,7 +11,7 @@ Result<std::vector<uint8_t>> MakeExcerpt(const GgufFile& file) {
     return Error{"An excerpt is made from the whole model, and this file is an excerpt"};
   }
   const Result<std::vector<uint64_t>> rows = PromptRows(file);
-  if (!rows.ok()) return Error{rows.message()};
+  if (!rows.ok()) return rows.error();
 
   GgufWriter writer;
   for (const std::string_view key : {"general.architecture", "general.name", "general.organization",
@@ -21,7 +21,8 @@ Result<std::vector<uint8_t>> MakeExcerpt(const GgufFile& file) {
   writer.AddText("general.description",
                  "Excerpt: one feed-forward projection, its norm, and the embeddings of 16 tokens; "
                  "not a model that can be run");
-  writer.AddText("general.source.url", "https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct");
+  writer.AddText("general.source.url",
+                 "https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct");
   const std::vector<std::string_view>& vocabulary =
       file.FindValue("tokenizer.ggml.tokens")->array.strings;
   std::vector<std::string_view> tokens;

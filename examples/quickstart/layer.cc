@@ -61,20 +61,20 @@ Result<HalfMatrix> ReadActivations(const GgufFile& file) {
   const GgufTensor* norm_tensor = file.FindTensor(kNormName);
   if (norm_tensor == nullptr) return Missing(kNormName);
   const Result<std::vector<double>> norm = DecodeRow(*norm_tensor, 0);
-  if (!norm.ok()) return Error{norm.message()};
+  if (!norm.ok()) return norm.error();
   if (norm->size() != embedding->row_length()) {
     return Error{"Tensors " + Quote(kEmbeddingName) + " and " + Quote(kNormName) +
                  " have rows of different lengths"};
   }
   const Result<std::vector<uint64_t>> rows = PromptRows(file);
-  if (!rows.ok()) return Error{rows.message()};
+  if (!rows.ok()) return rows.error();
 
   HalfMatrix activations;
   activations.rows = kTokenCount;
   activations.columns = static_cast<int>(norm->size());
   for (const uint64_t row : *rows) {
     const Result<std::vector<double>> x = DecodeRow(*embedding, row);
-    if (!x.ok()) return Error{x.message()};
+    if (!x.ok()) return x.error();
     double squares = 0;
     for (const double value : *x) squares += value * value;
     const double scale = 1 / std::sqrt(squares / static_cast<double>(x->size()) + kNormEpsilon);

@@ -21,6 +21,10 @@ int ByteOf(uint32_t code_point) {
   return -1;
 }
 
+Error NotInAlphabet(std::string_view token) {
+  return Error{"Token " + Quote(token) + " is not in the byte alphabet of a GPT-2 vocabulary"};
+}
+
 // The array of strings under `key`, or null.
 const GgufArray* TextArray(const GgufFile& file, std::string_view key) {
   const GgufValue* value = file.FindValue(key);
@@ -50,12 +54,10 @@ Result<std::string> DecodeTokens(std::span<const std::string_view> tokens) {
       if (code_point >= 0xc0 && code_point < 0xe0 && i + 1 < token.size()) {
         code_point = (code_point & 31) << 6 | (static_cast<uint8_t>(token[++i]) & 63);
       } else if (code_point >= 0x80) {
-        return Error{"Token " + Quote(token) + " is not in the byte alphabet of a GPT-2 vocabulary"};
+        return NotInAlphabet(token);
       }
       const int byte = ByteOf(code_point);
-      if (byte < 0) {
-        return Error{"Token " + Quote(token) + " is not in the byte alphabet of a GPT-2 vocabulary"};
-      }
+      if (byte < 0) return NotInAlphabet(token);
       text += static_cast<char>(byte);
     }
   }
@@ -83,7 +85,7 @@ Result<std::vector<uint64_t>> PromptRows(const GgufFile& file) {
     tokens.push_back(vocabulary->strings[rows.back()]);
   }
   Result<std::string> text = DecodeTokens(tokens);
-  if (!text.ok()) return Error{text.message()};
+  if (!text.ok()) return text.error();
   if (*text != kSentence) {
     return Error{"The 16 token ids spell " + Quote(*text) + " in the vocabulary of the GGUF file"};
   }

@@ -87,7 +87,7 @@ double RelativeError(const Matrix& x, const Matrix& reference) {
     norm += reference.values[i] * reference.values[i];
   }
   if (difference == 0) return 0;
-  return std::sqrt(difference) / std::sqrt(norm);
+  return std::fabs(std::sqrt(difference) / std::sqrt(norm));  // fabs: no "-nan" in reports
 }
 
 }  // namespace quickstart

@@ -15,12 +15,14 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}                    // NOLINT(runtime/explicit)
-  Result(Error error) : error_(std::move(error.message)) {}        // NOLINT(runtime/explicit)
+  // Both implicit, so that functions return either.
+  Result(T value) : value_(std::move(value)) {}
+  Result(Error error) : error_(std::move(error.message)) {}
 
   bool ok() const { return value_.has_value(); }
   // Only when !ok().
   const std::string& message() const { return error_; }
+  Error error() const { return {error_}; }
   // Only when ok().
   const T& operator*() const& { return *value_; }
   T& operator*() & { return *value_; }
@@ -32,5 +34,9 @@ class [[nodiscard]] Result {
   std::optional<T> value_;
   std::string error_;
 };
+
+// Success, or an error: of functions that give nothing back.
+struct Done {};
+using Status = Result<Done>;
 
 }  // namespace quickstart

@@ -281,7 +281,8 @@ std::vector<BadFile> BadFiles() {
       {"deep nesting",
        pair().Int(9, 4).Int(9, 4).Int(1, 8).Int(9, 4).Int(1, 8).Int(0, 4).Int(0, 8),
        "deeper than one level"},
-      {"key twice", RawFile().Header(0, 2).Text("k").Int(7, 4).Int(0, 1).Text("k").Int(7, 4).Int(0, 1),
+      {"key twice",
+       RawFile().Header(0, 2).Text("k").Int(7, 4).Int(0, 1).Text("k").Int(7, 4).Int(0, 1),
        "\"k\" twice"},
       {"hostile key", RawFile().Header(0, 1).Text("a\n\x1b\"").Int(99, 4).Int(0, 8),
        "\"a\\x0a\\x1b\\x22\" has the unknown type 99"},
@@ -289,7 +290,8 @@ std::vector<BadFile> BadFiles() {
        "general.alignment"},
       {"alignment 24", RawFile().Header(0, 1).Text("general.alignment").Int(4, 4).Int(24, 4),
        "general.alignment"},
-      {"alignment 2^31", RawFile().Header(0, 1).Text("general.alignment").Int(4, 4).Int(1u << 31, 4),
+      {"alignment 2^31",
+       RawFile().Header(0, 1).Text("general.alignment").Int(4, 4).Int(1u << 31, 4),
        "general.alignment"},
       {"alignment of text", RawFile().Header(0, 1).Text("general.alignment").Int(8, 4).Text("32"),
        "general.alignment"},
@@ -313,7 +315,9 @@ std::vector<BadFile> BadFiles() {
 }
 
 TEST(Gguf, BadFilesGetASentenceThatNamesTheFault) {
-  for (const BadFile& bad : BadFiles()) EXPECT_THAT(Fault(bad.file), HasSubstr(bad.fault)) << bad.name;
+  for (const BadFile& bad : BadFiles()) {
+    EXPECT_THAT(Fault(bad.file), HasSubstr(bad.fault)) << bad.name;
+  }
 }
 
 TEST(Gguf, QuoteEscapesAndCuts) {

@@ -1,8 +1,6 @@
 #include "tensor_data.h"
 
-#include <bit>
 #include <cmath>
-#include <random>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -97,8 +95,9 @@ TEST(TensorData, FloatRows) {
 
 TEST(TensorData, RefusesWhatIsNotThereOrNotANumber) {
   const std::vector<uint8_t> bytes = {0, 0x7c};  // f16 infinity
-  EXPECT_THAT(DecodeRow(TensorOf(TensorType::kF16, 1, bytes), 1).message(), HasSubstr("has 1 rows"));
-  EXPECT_THAT(DecodeRow(TensorOf(TensorType::kF16, 1, bytes), 0).message(), HasSubstr("infinity"));
+  const GgufTensor half = TensorOf(TensorType::kF16, 1, bytes);
+  EXPECT_THAT(DecodeRow(half, 1).message(), HasSubstr("has 1 rows"));
+  EXPECT_THAT(DecodeRow(half, 0).message(), HasSubstr("infinity"));
   const std::vector<uint8_t> words(8);
   EXPECT_THAT(DecodeRow(TensorOf(TensorType{28}, 1, words), 0).message(), HasSubstr("is F64"));
 }
