@@ -63,20 +63,20 @@ ExprPtr CastNode(DataType type, ExprPtr arg) {
 }
 
 // The one type that two operands take.
-absl::StatusOr<DataType> CommonType(const ExprOpInfo& info, DataType a, DataType b) {
+absl::StatusOr<DataType> CommonType(absl::string_view what, DataType a, DataType b) {
   if (a == b) return a;
   if (a.is_integer() && b.is_integer() && a.is_signed() == b.is_signed()) {
     return a.bits() > b.bits() ? a : b;
   }
   return MakeError(DiagId::kScalarTypes,
-                   absl::StrCat("'", info.spelling, "' takes operands of one type, not ", a.name(),
+                   absl::StrCat("'", what, "' takes operands of one type, not ", a.name(),
                                 " and ", b.name()),
                    absl::StrCat("convert one of them, for instance ", a.name(), "(...)"));
 }
 
 // The type that `values` take together: of the operands that are not literals where there are any,
 // else of the literals.
-absl::StatusOr<DataType> UnifiedType(const ExprOpInfo& info, absl::Span<const ExprPtr> values) {
+absl::StatusOr<DataType> UnifiedType(absl::string_view what, absl::Span<const ExprPtr> values) {
   const bool all_literal = std::all_of(values.begin(), values.end(),
                                        [](const ExprPtr& v) { return IsLiteral(*v); });
   const bool any_float = std::any_of(values.begin(), values.end(),
@@ -90,7 +90,7 @@ absl::StatusOr<DataType> UnifiedType(const ExprOpInfo& info, absl::Span<const Ex
     } else if (all_literal && type->is_float() && v->type.is_float()) {
       if (v->type.bits() > type->bits()) type = v->type;
     } else {
-      TILUS_ASSIGN_OR_RETURN(type, CommonType(info, *type, v->type));
+      TILUS_ASSIGN_OR_RETURN(type, CommonType(what, *type, v->type));
     }
   }
   return *type;
@@ -117,7 +117,7 @@ absl::Span<const ExprOpInfo> AllExprOps() { return kOps; }
 ExprPtr Literal(DataType type, uint64_t code) {
   Expr e;
   e.type = type;
-  e.code = code & CodeMask(type);
+  e.code = CanonicalCode(type, code);
   return MakeNode(std::move(e));
 }
 
@@ -154,34 +154,15 @@ ExprPtr IndexRef(int dim) {
   return MakeNode(std::move(e));
 }
 
-absl::StatusOr<ExprPtr> MakeOp(ExprOp op, std::vector<ExprPtr> args) {
-  const ExprOpInfo& info = InfoOf(op);
-  if (static_cast<int>(args.size()) != info.arity) {
-    return MakeError(DiagId::kScalarOperation,
-                     absl::StrCat("'", info.spelling, "' takes ", info.arity, " operands, not ",
-                                  args.size()));
+absl::Status UnifyTypes(absl::string_view what, absl::Span<ExprPtr> values) {
+  for (const ExprPtr& value : values) {
+    if (!value->is_pointer) continue;
+    return MakeError(DiagId::kPointerValue,
+                     absl::StrCat("'", what, "' takes values, not a pointer to ",
+                                  value->type.name()),
+                     "make a tensor of the pointer with global_view");
   }
-  for (const ExprPtr& arg : args) {
-    if (arg->is_pointer) {
-      return MakeError(DiagId::kPointerValue,
-                       absl::StrCat("'", info.spelling, "' takes values, not a pointer to ",
-                                    arg->type.name()),
-                       "make a tensor of the pointer with global_view");
-    }
-  }
-  absl::Span<ExprPtr> values = absl::MakeSpan(args);
-  if (op == ExprOp::kSelect) {
-    if (!args[0]->type.is_bool()) {
-      return MakeError(DiagId::kScalarTypes, absl::StrCat("the first operand of select is a bool, not ",
-                                                          args[0]->type.name()));
-    }
-    values.remove_prefix(1);
-  }
-  TILUS_ASSIGN_OR_RETURN(const DataType type, UnifiedType(info, values));
-  if (!IsDefinedOn(op, type)) {
-    return MakeError(DiagId::kScalarOperation,
-                     absl::StrCat("'", info.spelling, "' is not defined on ", type.name()));
-  }
+  TILUS_ASSIGN_OR_RETURN(const DataType type, UnifiedType(what, values));
   for (ExprPtr& value : values) {
     if (value->type == type) continue;
     if (IsLiteral(*value)) {
@@ -189,6 +170,30 @@ absl::StatusOr<ExprPtr> MakeOp(ExprOp op, std::vector<ExprPtr> args) {
     } else {
       value = CastNode(type, value);
     }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ExprPtr> MakeOp(ExprOp op, std::vector<ExprPtr> args) {
+  const ExprOpInfo& info = InfoOf(op);
+  if (static_cast<int>(args.size()) != info.arity) {
+    return MakeError(DiagId::kScalarOperation,
+                     absl::StrCat("'", info.spelling, "' takes ", info.arity, " operands, not ",
+                                  args.size()));
+  }
+  absl::Span<ExprPtr> values = absl::MakeSpan(args);
+  if (op == ExprOp::kSelect) {
+    if (!args[0]->type.is_bool() || args[0]->is_pointer) {
+      return MakeError(DiagId::kScalarTypes, absl::StrCat("the first operand of 'select' is a bool, not ",
+                                    QuotedType(*args[0])));
+    }
+    values.remove_prefix(1);
+  }
+  TILUS_RETURN_IF_ERROR(UnifyTypes(info.spelling, values));
+  const DataType type = values[0]->type;
+  if (!IsDefinedOn(op, type)) {
+    return MakeError(DiagId::kScalarOperation,
+                     absl::StrCat("'", info.spelling, "' is not defined on ", type.name()));
   }
   Expr e;
   e.kind = ExprKind::kOp;

@@ -84,6 +84,10 @@ absl::StatusOr<ExprPtr> MakeCast(DataType type, ExprPtr arg);
 // an expression of that very type is returned as it is; otherwise an error that hints at a cast.
 absl::StatusOr<ExprPtr> CoerceTo(DataType type, const ExprPtr& arg);
 
+// Gives all `values` the one type that the operands of `what` take together, as MakeOp does:
+// literals are retyped, narrower integers cast.
+absl::Status UnifyTypes(absl::string_view what, absl::Span<ExprPtr> values);
+
 bool SameExpr(const Expr& a, const Expr& b);
 
 // The value of an integer or bool literal.
