@@ -359,7 +359,7 @@ TILUS_API tilus_error *tilus_context_options_create(tilus_context_options **out)
 /// [0.1 | frees the options | any thread | NULL: nothing | never fails]
 TILUS_API void tilus_context_options_destroy(tilus_context_options *options);
 
-/// `value` is at least 1, and at most 2^31 - 1 for all but ELEMENTS (2^40).
+/// `value` is at least 1 and at most 2^31 - 1, but for DEPTH 1,000, and for ELEMENTS 2^40.
 /// [0.1 | - | one thread | NULL: error | OUT_OF_RANGE]
 TILUS_API tilus_error *tilus_context_options_set_limit(tilus_context_options *options,
                                                        tilus_limit limit, uint64_t value);
