@@ -17,9 +17,6 @@
 namespace tilus::interpret {
 namespace {
 
-// The scalar operation of an elementwise instruction that is one; `where` is not.
-std::optional<ScalarOp> ScalarOpOf(ir::Opcode opcode) { return ParseScalarOp(ir::InfoOf(opcode).name); }
-
 std::string FormatValue(DataType type, uint64_t code) {
   if (type.is_float()) return absl::StrFormat("%g", DecodeToDouble(type, code));
   if (type.kind() == TypeKind::kInt) return absl::StrCat(DecodeToInt64(type, code));
@@ -96,7 +93,7 @@ absl::Status Execution::Elementwise(const ir::Instruction& instruction) {
   if (is_where) {
     for (size_t i = 0; i < codes.size(); ++i) codes[i] = args[0][i] != 0 ? args[1][i] : args[2][i];
   } else {
-    const ScalarOp op = *ScalarOpOf(instruction.opcode);
+    const ScalarOp op = *ir::ScalarOpOf(instruction.opcode);
     if (args.size() == 1) {
       const UnaryFunction f = FindUnary(op, type);
       for (size_t i = 0; i < codes.size(); ++i) codes[i] = f(type, args[0][i]);

@@ -1,42 +1,12 @@
 #include "interpret/scalar.h"
 
 #include <array>
-#include <optional>
 
 #include "ir/analysis.h"
 #include "types/arithmetic.h"
 #include "types/codec.h"
 
 namespace tilus::interpret {
-namespace {
-
-using ir::ExprOp;
-
-std::optional<ScalarOp> ScalarOpOf(ExprOp op) {
-  constexpr struct {
-    ExprOp expr;
-    ScalarOp scalar;
-  } kPairs[] = {
-      {ExprOp::kOr, ScalarOp::kOr},      {ExprOp::kAnd, ScalarOp::kAnd},
-      {ExprOp::kBitOr, ScalarOp::kOr},   {ExprOp::kBitAnd, ScalarOp::kAnd},
-      {ExprOp::kBitXor, ScalarOp::kXor}, {ExprOp::kEq, ScalarOp::kEq},
-      {ExprOp::kNe, ScalarOp::kNe},      {ExprOp::kLt, ScalarOp::kLt},
-      {ExprOp::kLe, ScalarOp::kLe},      {ExprOp::kGt, ScalarOp::kGt},
-      {ExprOp::kGe, ScalarOp::kGe},      {ExprOp::kShl, ScalarOp::kShl},
-      {ExprOp::kShr, ScalarOp::kShr},    {ExprOp::kAdd, ScalarOp::kAdd},
-      {ExprOp::kSub, ScalarOp::kSub},    {ExprOp::kMul, ScalarOp::kMul},
-      {ExprOp::kDiv, ScalarOp::kDiv},    {ExprOp::kMod, ScalarOp::kMod},
-      {ExprOp::kNeg, ScalarOp::kNeg},    {ExprOp::kNot, ScalarOp::kNot},
-      {ExprOp::kMin, ScalarOp::kMin},    {ExprOp::kMax, ScalarOp::kMax},
-  };
-  for (const auto& pair : kPairs) {
-    if (pair.expr == op) return pair.scalar;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
 Scalars::Scalars(const ir::Program& program) : codes_(program.vars.size(), 0) {
   for (ir::VarId id : program.consts) {
     Set(id, Code(*program.vars[static_cast<size_t>(id)].value));
@@ -53,18 +23,18 @@ uint64_t Scalars::Code(const ir::Expr& expr, absl::Span<const int32_t> index) co
       return ConvertCode(expr.args[0]->type, expr.type, Code(*expr.args[0], index));
     case ir::ExprKind::kOp: break;
   }
-  if (expr.op == ExprOp::kSelect) {
+  if (expr.op == ir::ExprOp::kSelect) {
     return Code(*expr.args[Code(*expr.args[0], index) != 0 ? 1 : 2], index);
   }
   const DataType type = expr.args[0]->type;
   const uint64_t a = Code(*expr.args[0], index);
-  if (expr.args.size() == 1) return EvaluateUnary(*ScalarOpOf(expr.op), type, a);
+  if (expr.args.size() == 1) return EvaluateUnary(*ir::ScalarOpOf(expr.op), type, a);
   const uint64_t b = Code(*expr.args[1], index);
-  if (expr.op == ExprOp::kCeilDiv) {
+  if (expr.op == ir::ExprOp::kCeilDiv) {
     const std::array<int64_t, 2> values = {DecodeToInt64(type, a), DecodeToInt64(type, b)};
     return EncodeFromInt64(expr.type, ir::EvaluateIntOp(expr, values).value_or(0));
   }
-  return EvaluateBinary(*ScalarOpOf(expr.op), type, a, b);
+  return EvaluateBinary(*ir::ScalarOpOf(expr.op), type, a, b);
 }
 
 int64_t Scalars::Int(const ir::Expr& expr) const { return DecodeToInt64(expr.type, Code(expr)); }

@@ -139,7 +139,7 @@ absl::Status LowerElementwise(Context& ctx, const ir::Instruction& instruction) 
   }
   const size_t locals = static_cast<size_t>(result.layout->locals_per_thread());
   const std::optional<ScalarOp> op =
-      is_where ? std::nullopt : ParseScalarOp(ir::InfoOf(instruction.opcode).name);
+      ir::ScalarOpOf(instruction.opcode);  // none for `where`
   if (op) {
     if (const std::optional<Op> pair = PairOp(*op, type)) {
       ctx.CommitResult(instruction, EmitPairs(b, *pair, sources, locals));

@@ -9,38 +9,6 @@ namespace {
 
 using ir::ExprOp;
 
-// The scalar operation of an expression operator on its operand type; the others (ceil_div, select)
-// are built from several.
-std::optional<ScalarOp> ScalarOpOf(ExprOp op) {
-  switch (op) {
-    case ExprOp::kOr:
-    case ExprOp::kBitOr: return ScalarOp::kOr;
-    case ExprOp::kAnd:
-    case ExprOp::kBitAnd: return ScalarOp::kAnd;
-    case ExprOp::kBitXor: return ScalarOp::kXor;
-    case ExprOp::kEq: return ScalarOp::kEq;
-    case ExprOp::kNe: return ScalarOp::kNe;
-    case ExprOp::kLt: return ScalarOp::kLt;
-    case ExprOp::kLe: return ScalarOp::kLe;
-    case ExprOp::kGt: return ScalarOp::kGt;
-    case ExprOp::kGe: return ScalarOp::kGe;
-    case ExprOp::kShl: return ScalarOp::kShl;
-    case ExprOp::kShr: return ScalarOp::kShr;
-    case ExprOp::kAdd: return ScalarOp::kAdd;
-    case ExprOp::kSub: return ScalarOp::kSub;
-    case ExprOp::kMul: return ScalarOp::kMul;
-    case ExprOp::kDiv: return ScalarOp::kDiv;
-    case ExprOp::kMod: return ScalarOp::kMod;
-    case ExprOp::kNeg: return ScalarOp::kNeg;
-    case ExprOp::kNot: return ScalarOp::kNot;
-    case ExprOp::kMin: return ScalarOp::kMin;
-    case ExprOp::kMax: return ScalarOp::kMax;
-    case ExprOp::kCeilDiv:
-    case ExprOp::kSelect: return std::nullopt;
-  }
-  return std::nullopt;
-}
-
 bool IsComparison(ExprOp op) { return op >= ExprOp::kEq && op <= ExprOp::kGe; }
 
 }  // namespace
@@ -62,7 +30,7 @@ Operand Context::Scalar(const ir::Expr& expr) {
   std::vector<Operand> args;
   for (const ir::ExprPtr& arg : expr.args) args.push_back(Scalar(*arg));
   const DataType type = expr.args.back()->type;
-  if (const std::optional<ScalarOp> op = ScalarOpOf(expr.op)) {
+  if (const std::optional<ScalarOp> op = ir::ScalarOpOf(expr.op)) {
     return EmitOp(builder_, arithmetic, *op, type, args);
   }
   if (expr.op == ExprOp::kSelect) {
@@ -101,7 +69,7 @@ Operand Context::Scalar32(const ir::Expr& expr) {
 Reg Context::Condition(const ir::Expr& expr) {
   Operand predicate;
   if (expr.kind == ir::ExprKind::kOp && IsComparison(expr.op)) {
-    predicate = EmitCompare(builder_, *ScalarOpOf(expr.op), expr.args[0]->type,
+    predicate = EmitCompare(builder_, *ir::ScalarOpOf(expr.op), expr.args[0]->type,
                             Scalar(*expr.args[0]), Scalar(*expr.args[1]));
   } else {
     predicate = ToPredicate(builder_, Scalar(expr));

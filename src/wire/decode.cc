@@ -105,7 +105,9 @@ class ProgramDecoder {
       return MakeError(DiagId::kWireValue, absl::StrCat("the value of variable ", var.name),
                        "constants have a value here, other variables get theirs in the body");
     }
-    if (wire.has_value()) TILUS_ASSIGN_OR_RETURN(var.value, DecodeExpr(wire.value()));
+    if (wire.has_value()) {
+      TILUS_ASSIGN_OR_RETURN(var.value, DecodeExpr(wire.value()));
+    }
     const ir::VarId id = static_cast<ir::VarId>(program_.vars.size());
     if (var.kind == ir::VarKind::kParam) program_.params.push_back(id);
     if (var.kind == ir::VarKind::kConst) program_.consts.push_back(id);
@@ -210,9 +212,15 @@ class ProgramDecoder {
     if (!scope) return Missing("the scope of a tensor");
     tensor.scope = *scope;
     ir::TensorDecl& decl = tensor.decl;
-    if (wire.has_dtype()) TILUS_ASSIGN_OR_RETURN(decl.dtype, DecodeType(wire.dtype()));
-    if (wire.has_shape()) TILUS_ASSIGN_OR_RETURN(decl.shape, DecodeExprs(wire.shape().extents()));
-    if (wire.has_layout()) TILUS_ASSIGN_OR_RETURN(decl.layout, DecodeLayoutSpec(wire.layout()));
+    if (wire.has_dtype()) {
+      TILUS_ASSIGN_OR_RETURN(decl.dtype, DecodeType(wire.dtype()));
+    }
+    if (wire.has_shape()) {
+      TILUS_ASSIGN_OR_RETURN(decl.shape, DecodeExprs(wire.shape().extents()));
+    }
+    if (wire.has_layout()) {
+      TILUS_ASSIGN_OR_RETURN(decl.layout, DecodeLayoutSpec(wire.layout()));
+    }
     if (wire.has_shared_layout()) {
       ir::SharedLayoutSpec& spec = decl.shared_layout.emplace();
       const v1::SharedLayout& shared = wire.shared_layout();
@@ -262,7 +270,9 @@ class ProgramDecoder {
       TILUS_ASSIGN_OR_RETURN(ir::Operand decoded, DecodeOperand(operand));
       out.operands.push_back(std::move(decoded));
     }
-    if (wire.has_result()) TILUS_ASSIGN_OR_RETURN(out.result, DecodeTensorId(wire.result()));
+    if (wire.has_result()) {
+      TILUS_ASSIGN_OR_RETURN(out.result, DecodeTensorId(wire.result()));
+    }
     for (uint32_t var : wire.index_results()) {
       TILUS_RETURN_IF_ERROR(CheckVar(var));
       out.index_results.push_back(static_cast<ir::VarId>(var));
@@ -272,7 +282,9 @@ class ProgramDecoder {
       out.dims.emplace(wire.dims().dims().begin(), wire.dims().dims().end());
     }
     if (wire.has_cache()) out.cache = *FromWire(kCacheHints, wire.cache());
-    if (wire.has_tile_dtype()) TILUS_ASSIGN_OR_RETURN(out.tile_dtype, DecodeType(wire.tile_dtype()));
+    if (wire.has_tile_dtype()) {
+      TILUS_ASSIGN_OR_RETURN(out.tile_dtype, DecodeType(wire.tile_dtype()));
+    }
     if (wire.has_tile_shape()) {
       TILUS_ASSIGN_OR_RETURN(out.tile_shape, DecodeExprs(wire.tile_shape().extents()));
     }
