@@ -48,10 +48,13 @@ struct Finding {
 };
 
 struct Options {
-  std::function<void(absl::string_view)> print;
+  std::function<void(absl::string_view)> print;  // one call per line, without the newline
   std::function<bool()> cancelled;
   int64_t max_steps = int64_t{1} << 34;  // instructions times warps
-  int max_findings = 16;                 // a block stops at the first fault of a kind per path
+  int max_findings = 16;  // one of a kind per path; the run stops when there are so many
+  // 0: warps and blocks in order. Otherwise blocks run in a random order, and warps take turns of
+  // random length in a random order: a kernel without races answers the same for every seed.
+  uint64_t schedule_seed = 0;
 };
 
 struct Report {
