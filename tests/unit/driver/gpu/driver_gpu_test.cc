@@ -159,24 +159,24 @@ TEST_F(GpuTest, RefusalsAreTold) {
 }
 
 // A fault loses the context for the whole process, so each has one of its own.
-int FaultAt(DeviceAddress offset, bool inside) {
+enum class Target { kOddAddress, kNoMemory };
+int FaultAt(Target target) {
   const auto context = Context::Retain(0);
   const auto kernel = Function::Find(*Module::Load(*context, kPtx), "poke");
-  DeviceAddress address = (inside ? *Alloc(**context, 64) : 0) + offset;
+  const bool odd = target == Target::kOddAddress;
+  DeviceAddress address = odd ? *Alloc(**context, 64) + 2 : 16;
   void* arguments[] = {&address};
   absl::Status status = Launch(*kernel, {1, 1, 1}, 1, 0, nullptr, arguments);
   if (status.ok()) status = StreamSynchronize(**context, nullptr);
   if (status.ok()) return 1;
   fprintf(stderr, "%s\n", FormatDiagnostic(DiagnosticsOf(status)[0], "").c_str());
-  _Exit(DiagnosticsOf(status)[0].id == (inside ? DiagId::kMisalignedAddress
-                                               : DiagId::kIllegalAddress)
-            ? 0
-            : 2);
+  _Exit(DiagnosticsOf(status)[0].id == (odd ? DiagId::kMisalignedAddress : DiagId::kIllegalAddress) ? 0
+                                                                                           : 2);
 }
 
 TEST_F(GpuTest, FaultsAreToldWhereOneWaits) {
-  EXPECT_EXIT(exit(FaultAt(2, true)), ::testing::ExitedWithCode(0), "T0715");
-  EXPECT_EXIT(exit(FaultAt(16, false)), ::testing::ExitedWithCode(0), "T0714");
+  EXPECT_EXIT(exit(FaultAt(Target::kOddAddress)), ::testing::ExitedWithCode(0), "T0715");
+  EXPECT_EXIT(exit(FaultAt(Target::kNoMemory)), ::testing::ExitedWithCode(0), "T0714");
 }
 
 }  // namespace
