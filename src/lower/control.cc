@@ -40,6 +40,10 @@ class StatementLowering {
     ir::StmtPath path{parent, owner, name, 0};
     for (const ir::Stmt& stmt : block.stmts) {
       ctx_.EnterStatement(stmt, path);
+      if (const std::atomic<bool>* cancelled = ctx_.options().cancelled;
+          cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) {
+        return MakeError(DiagId::kCancelled, "the compile was cancelled");
+      }
       if (static_cast<int64_t>(ctx_.b().kernel().instrs.size()) * kBytesPerInstruction >
           ctx_.options().limits.max_code_bytes) {
         return ctx_.Error(DiagId::kLimitCode,

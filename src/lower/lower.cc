@@ -95,7 +95,7 @@ absl::Status LowerInstruction(Context& ctx, const ir::Instruction& instruction) 
 
 absl::StatusOr<machine::Kernel> Lower(const ir::Program& program, const LowerOptions& options) {
   if (program.shared_bytes > options.max_shared_bytes) {
-    return MakeError(DiagId::kSharedMemory,
+    return MakeError(DiagId::kTargetSharedMemory,
                      absl::StrCat("the program needs ", program.shared_bytes,
                                   " bytes of shared memory, the target has ",
                                   options.max_shared_bytes),

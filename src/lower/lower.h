@@ -9,6 +9,8 @@
 // chosen by tables of candidates: pattern, layout constraint, target, cost.
 #pragma once
 
+#include <atomic>
+
 #include "absl/status/statusor.h"
 #include "ir/program.h"
 #include "machine/kernel.h"
@@ -21,6 +23,7 @@ struct LowerOptions {
   bool arch_specific = false;           // the `a` targets: sm_90a, ...
   int64_t max_shared_bytes = 99 << 10;  // opt-in maximum of a thread block
   ir::Limits limits;
+  const std::atomic<bool>* cancelled = nullptr;  // polled at each statement
 };
 
 // Parameters of the kernel: those of the program in order, then, when the program has a workspace,

@@ -21,6 +21,7 @@ MAY_USE = {
     "machine": ["types"],
     "lower": ["ir", "machine"],
     "ptx": ["machine"],
+    "compile": ["wire", "passes", "lower", "ptx"],
     "assemble": ["machine"],
     "interpret": ["ir"],
     "simulate": ["machine"],
