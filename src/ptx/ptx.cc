@@ -281,7 +281,8 @@ class EntryPrinter {
 
   // Pointer parameters are generic addresses.
   void GlobalPointer(const Instr& instr) {
-    if (!kernel_.params[kernel_.Srcs(instr)[0].value].is_pointer) return;
+    const bool pointer = kernel_.params[kernel_.Srcs(instr)[0].value].is_pointer;
+    if (!pointer || instr.mods.type != machine::Type::kB64) return;
     const Reg r = kernel_.Dsts(instr)[0].reg();
     out_.push_back('\t');
     AppendGuard(instr.guard);

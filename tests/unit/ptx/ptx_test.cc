@@ -56,8 +56,9 @@ Kernel Saxpy() {
   kernel.params = {n, a, Pointer("x"), Pointer("y")};
   Builder b(&kernel);
   const Reg count = b.LdParam(0), factor = b.LdParam(1), x = b.LdParam(2), y = b.LdParam(3);
-  const Operand i = b.MadLoS32(b.Read(machine::Special::kCtaidX), ImmU32(128),
-                               b.Read(machine::Special::kTidX));
+  const Operand block = b.Read(machine::Special::kCtaidX);
+  const Operand thread = b.Read(machine::Special::kTidX);
+  const Operand i = b.MadLoS32(block, ImmU32(128), thread);
   const Operand inside = b.SetpS32(Compare::kLt, i, count);
   b.BeginIf(When(inside.reg()));
   const Operand offset = b.MulWideU32(i, ImmU32(4));
