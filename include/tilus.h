@@ -224,7 +224,7 @@ TILUS_API void tilus_blob_destroy(tilus_blob *blob);
 // ==== 4  Errors =================================================================================
 //
 // An error has a code to branch on, a message to show, and diagnostics: all faults of a program,
-// each with a stable id (T0210), the path of the instruction (matmul.body[3].for.body[1]), the
+// each with a stable id (T0230), the path of the instruction (matmul.body[3].for.body[1]), the
 // place in the text, and a hint.
 //
 // ```c
@@ -285,7 +285,7 @@ typedef struct tilus_diagnostic {
   uint32_t line;         ///< counts from 1
   uint32_t column;       ///< counts from 1, in bytes
   uint32_t length;       ///< bytes of the text at fault
-  tilus_string id;       ///< "T0210": stable, never reused
+  tilus_string id;       ///< "T0230": stable, never reused
   tilus_string path;     ///< "matmul.body[3].for.body[1]"
   tilus_string message;  ///< one sentence
   tilus_string hint;     ///< what to do

@@ -25,7 +25,7 @@ std::optional<DataType> FindType(tilus_type code) {
     case TILUS_CLASS_SIGNED: type = DataType::Int(bits); break;
     case TILUS_CLASS_BOOL: type = DataType::Bool(); break;
     case TILUS_CLASS_FLOAT:
-      type = mantissa == 0 ? DataType::Scale() : DataType::Float(exponent, mantissa);
+      type = code == TILUS_TYPE_F8E8M0 ? DataType::Scale() : DataType::Float(exponent, mantissa);
       break;
     default: return std::nullopt;
   }

@@ -13,7 +13,7 @@
 struct tilus_error {
   struct Entry {
     tilus::Diagnostic diagnostic;
-    std::string id;  // "T0210"
+    std::string id;  // "T0230"
   };
   tilus_code code = TILUS_UNKNOWN;
   std::vector<Entry> entries;  // at least one

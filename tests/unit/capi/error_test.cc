@@ -23,7 +23,8 @@ TEST(ErrorTest, CarriesCodeMessageAndPlace) {
   EXPECT_EQ(d.severity, TILUS_SEVERITY_ERROR);
   EXPECT_EQ(d.column, 10u);
   EXPECT_EQ(Text(d.message), tilus_error_message(error.get()));
-  EXPECT_THAT(Text(d.message), testing::HasSubstr("spatal"));
+  EXPECT_THAT(Text(d.message), testing::HasSubstr("column 10"));
+  EXPECT_THAT(Text(d.excerpt), testing::HasSubstr("spatal"));
   EXPECT_THAT(Text(tilus_error_report(error.get())), testing::HasSubstr("error[T0220]: "));
   for (const tilus_string& text : {d.id, d.path, d.message, d.hint, d.excerpt, d.source}) {
     ASSERT_NE(text.data, nullptr);

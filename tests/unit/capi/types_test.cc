@@ -24,8 +24,10 @@ std::vector<std::string> AllNames() {
   for (int bits = 3; bits <= 8; ++bits) {
     for (int exponent = 1; exponent <= bits - 1; ++exponent) {
       const int mantissa = bits - 1 - exponent;
-      const std::string name = "f" + std::to_string(bits) + "e" + std::to_string(exponent) + "m" +
-                               std::to_string(mantissa);
+      std::string name = "fXeYmZ";
+      name[1] = static_cast<char>('0' + bits);
+      name[3] = static_cast<char>('0' + exponent);
+      name[5] = static_cast<char>('0' + mantissa);
       tilus_type type = 0;
       if (Outcome(tilus_type_parse(View(name), &type)) == "ok") names.push_back(name);
     }
@@ -61,12 +63,12 @@ TEST(TypeTest, NamedConstantsAreThoseTypes) {
 
 TEST(TypeTest, OtherNumbersAreNoTypes) {
   std::mt19937 random(1);
-  int found = 0;
   for (int i = 0; i < 200000; ++i) {
     const auto type = static_cast<tilus_type>(random());
     const std::string name = Text(tilus_type_name(type));
     EXPECT_EQ(tilus_type_bits(type) != 0, !name.empty());
-    if (!name.empty()) EXPECT_EQ(Type(name), type) << ++found;
+    if (name.empty()) continue;
+    EXPECT_EQ(Type(name), type);
   }
   for (tilus_type type : {tilus_type{0}, tilus_type{0x01210000}, tilus_type{0x0100ffff},
                           tilus_type{0x01080001}, tilus_type{0x04010000}, tilus_type{0x03080000},
