@@ -52,6 +52,23 @@ absl::Status CheckCancelled(const PipelineOptions& options) {
   return MakeError(DiagId::kCancelled, "the compile was cancelled");
 }
 
+// What is asked between steps: whether to go on.
+class Steps {
+ public:
+  Steps(const PipelineOptions& options, size_t total) : options_(options), total_(total) {}
+
+  absl::Status Next(const char* stage) {
+    TILUS_RETURN_IF_ERROR(CheckCancelled(options_));
+    const size_t done = done_++;
+    return options_.progress ? options_.progress(stage, done, total_) : absl::OkStatus();
+  }
+
+ private:
+  const PipelineOptions& options_;
+  const size_t total_;
+  size_t done_ = 0;
+};
+
 absl::StatusOr<ptx::Target> FindTarget(absl::string_view name) {
   if (const std::optional<ptx::Target> target = ptx::FindTarget(name)) return *target;
   std::string known;
@@ -101,8 +118,10 @@ absl::StatusOr<std::vector<ptx::Target>> ChooseTargets(const ir::Module& module,
   return targets;
 }
 
-void Dump(const PipelineOptions& options, const machine::Kernel& kernel, absl::string_view pass) {
-  if (options.dump) options.dump(kernel.name, pass, machine::Print(kernel));
+absl::Status Dump(const PipelineOptions& options, const machine::Kernel& kernel,
+                  absl::string_view pass) {
+  if (!options.dump) return absl::OkStatus();
+  return options.dump(kernel.name, pass, machine::Print(kernel));
 }
 
 absl::StatusOr<machine::Kernel> LowerProgram(const ir::Program& program, const ptx::Target& target,
@@ -115,21 +134,21 @@ absl::StatusOr<machine::Kernel> LowerProgram(const ir::Program& program, const p
   lower_options.cancelled = options.cancelled;
   TILUS_ASSIGN_OR_RETURN(machine::Kernel kernel, lower::Lower(program, lower_options));
   TILUS_RETURN_IF_ERROR(machine::Verify(kernel));
-  Dump(options, kernel, kLowerPass);
+  TILUS_RETURN_IF_ERROR(Dump(options, kernel, kLowerPass));
   for (const machine::Pass& pass : machine::Passes()) {
     pass.run(&kernel);
-    Dump(options, kernel, pass.name);
+    TILUS_RETURN_IF_ERROR(Dump(options, kernel, pass.name));
   }
   TILUS_RETURN_IF_ERROR(machine::Verify(kernel));
   return kernel;
 }
 
 absl::StatusOr<TargetCode> CompileForTarget(const ir::Module& module, const ptx::Target& target,
-                                            const PipelineOptions& options,
+                                            const PipelineOptions& options, Steps* steps,
                                             std::vector<StageTime>* stages) {
   TargetCode code{target, {}, {}};
   for (const ir::Program& program : module.programs) {
-    TILUS_RETURN_IF_ERROR(CheckCancelled(options));
+    TILUS_RETURN_IF_ERROR(steps->Next((*stages)[kLower].name));
     Stopwatch watch(&(*stages)[kLower]);
     TILUS_ASSIGN_OR_RETURN(machine::Kernel kernel, LowerProgram(program, target, options));
     code.kernels.kernels.push_back(std::move(kernel));
@@ -149,19 +168,23 @@ absl::Status Finish(ir::Module module, const PipelineOptions& options, Compilati
   TILUS_ASSIGN_OR_RETURN(const std::vector<ptx::Target> targets, ChooseTargets(module, options));
   result->optimized = module;
   result->source = std::move(module);
+  Steps steps(options, result->optimized.programs.size() * (1 + targets.size()));
   for (ir::Program& program : result->optimized.programs) {
-    TILUS_RETURN_IF_ERROR(CheckCancelled(options));
+    TILUS_RETURN_IF_ERROR(steps.Next(result->stages[kPasses].name));
     program.contract = program.contract || options.contract;
     Stopwatch watch(&result->stages[kPasses]);
     TILUS_RETURN_IF_ERROR(passes::RunPasses(
         &program, options.limits, [&](const passes::Pass& pass, const ir::Program& after) {
-          if (options.dump) options.dump(after.name, pass.name, ir::PrintText(after));
+          if (options.dump) {
+            TILUS_RETURN_IF_ERROR(options.dump(after.name, pass.name, ir::PrintText(after)));
+          }
           return CheckCancelled(options);
         }));
   }
   for (const ptx::Target& target : targets) {
     TILUS_ASSIGN_OR_RETURN(
-        TargetCode code, CompileForTarget(result->optimized, target, options, &result->stages));
+        TargetCode code,
+        CompileForTarget(result->optimized, target, options, &steps, &result->stages));
     result->targets.push_back(std::move(code));
   }
   return absl::OkStatus();

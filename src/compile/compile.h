@@ -29,9 +29,13 @@ struct PipelineOptions {
   std::vector<std::string> targets;  // empty: the lowest that all programs allow
   bool contract = false;
   const std::atomic<bool>* cancelled = nullptr;
-  // Sees the program, or the thread-level code, as text after each pass.
-  std::function<void(absl::string_view kernel, absl::string_view pass, absl::string_view text)>
+  // Sees the program, or the thread-level code, as text after each pass. An error from it, or from
+  // `progress`, ends the compile with that error.
+  std::function<absl::Status(absl::string_view kernel, absl::string_view pass,
+                             absl::string_view text)>
       dump;
+  // Called before each step: a kernel's passes, or its lowering for one target.
+  std::function<absl::Status(const char* stage, size_t done, size_t total)> progress;
 };
 
 // All kernels for one target.
