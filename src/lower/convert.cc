@@ -25,9 +25,6 @@ float PowerOfTwo(int exponent) {
   return value;
 }
 
-// A float format of at most 8 bits other than f8e8m0.
-bool IsSmallFloat(DataType type) { return type.kind() == TypeKind::kFloat && type.bits() <= 8; }
-
 // ---- From f32.
 
 // Nearest even at `bits` fraction bits, on the magnitude's bits.
