@@ -144,6 +144,12 @@ Reg Builder::Materialize(RegClass c, Operand source) {
   return r;
 }
 
+Reg Builder::Read(Special special) {
+  const Reg r = NewValue(RegClass::kB32);
+  Mov(r, Operand::Of(special));
+  return r;
+}
+
 Operand Builder::PackB32(Operand low, Operand high) { return Value(Op::kPackB32, {low, high}); }
 Operand Builder::PackB64(Operand low, Operand high) { return Value(Op::kPackB64, {low, high}); }
 void Builder::UnpackB32(Reg low, Reg high, Operand source) {
@@ -193,6 +199,18 @@ void Builder::LdGlobal(absl::Span<const Reg> d, Type type, Operand address, Hint
 void Builder::LdShared(absl::Span<const Reg> d, Type type, Operand address) {
   const std::vector<Operand> dsts(d.begin(), d.end());
   Emit(Op::kLdShared, dsts, {&address, 1}, AccessModifiers(type, d.size(), Hint{}));
+}
+
+Reg Builder::LdGlobal(Type type, Operand address, Hint hint) {
+  const Reg r = NewValue(ClassOf(type));
+  LdGlobal({r}, type, address, hint);
+  return r;
+}
+
+Reg Builder::LdShared(Type type, Operand address) {
+  const Reg r = NewValue(ClassOf(type));
+  LdShared({r}, type, address);
+  return r;
 }
 
 void Builder::StGlobal(Operand address, Type type, absl::Span<const Operand> values, Hint hint) {

@@ -72,7 +72,7 @@ class Builder {
   Reg Copy(RegClass c, Operand source);
   // `source` itself when it is a register, else a new register holding it.
   Reg Materialize(RegClass c, Operand source);
-  Operand Read(Special special) { return Copy(RegClass::kB32, Operand::Of(special)); }
+  Reg Read(Special special);
   Operand PackB32(Operand low, Operand high);  // halves (b16)
   Operand PackB64(Operand low, Operand high);  // words (b32)
   void UnpackB32(Reg low, Reg high, Operand source);
@@ -101,7 +101,10 @@ class Builder {
     StGlobal(address, type, values, Hint{});
   }
   void StGlobal(Operand address, Type type, absl::Span<const Operand> values, Hint hint);
+  Reg LdGlobal(Type type, Operand address) { return LdGlobal(type, address, Hint{}); }
+  Reg LdGlobal(Type type, Operand address, Hint hint);
   void LdShared(absl::Span<const Reg> d, Type type, Operand address);
+  Reg LdShared(Type type, Operand address);
   void StShared(Operand address, Type type, absl::Span<const Operand> values);
 
   // op is an Atom... (not Cas) row: the old value; a Red... row: Red().
