@@ -7,47 +7,14 @@
 #include "base/diagnostic.h"
 #include "base/status_macros.h"
 #include "layout/layout_errors.h"
+#include "layout/modes.h"
 
 namespace tilus {
 namespace {
 
 using layout_internal::CheckShape;
+using layout_internal::DimensionsOfModes;
 using layout_internal::ListText;
-
-absl::Status ModesError(absl::string_view problem, absl::Span<const int64_t> shape,
-                        absl::Span<const int64_t> modes) {
-  return MakeError(DiagId::kLayoutModes, absl::StrCat(problem, " (shape ", ListText(shape),
-                                                      ", modes ", ListText(modes), ")"));
-}
-
-// The dimension that each mode factors: dimensions take modes until they are full; a mode of size
-// 1 goes to the dimension that is being filled, or to the last. Such a mode moves nothing.
-absl::StatusOr<std::vector<int>> DimensionsOfModes(absl::Span<const int64_t> shape,
-                                                   absl::Span<const int64_t> modes) {
-  const int rank = static_cast<int>(shape.size());
-  std::vector<int> dims;
-  int dim = 0;
-  int64_t filled = 1;
-  for (int64_t mode : modes) {
-    if (mode > 1) {
-      while (dim < rank && filled == shape[dim]) {
-        ++dim;
-        filled = 1;
-      }
-      if (dim == rank || shape[dim] / filled % mode != 0) {
-        return ModesError("the modes do not factor the dimensions in order", shape, modes);
-      }
-      filled *= mode;
-    }
-    dims.push_back(std::min(dim, rank - 1));
-  }
-  for (; dim < rank; ++dim, filled = 1) {
-    if (filled != shape[dim]) {
-      return ModesError(absl::StrCat("the modes do not fill dimension ", dim), shape, modes);
-    }
-  }
-  return dims;
-}
 
 // Every mode is in one of the lists exactly once, and replication entries are sound.
 absl::Status CheckLists(absl::Span<const int64_t> modes, absl::Span<const int64_t> spatial,
@@ -185,15 +152,6 @@ absl::StatusOr<RegisterLayout> RegisterLayout::Create(std::vector<int64_t> shape
                                                           kMaxLayoutModes));
     }
   }
-  for (int64_t mode : mode_shape) {
-    if (mode < 1) {
-      return MakeError(DiagId::kLayoutExtent, absl::StrCat("modes ", ListText(mode_shape),
-                                                           " have the extent ", mode));
-    }
-  }
-  if (shape.empty() && std::any_of(mode_shape.begin(), mode_shape.end(), [](int64_t m) { return m > 1; })) {
-    return ModesError("a layout of rank 0 has no modes", shape, mode_shape);
-  }
   TILUS_RETURN_IF_ERROR(DimensionsOfModes(shape, mode_shape).status());
   TILUS_RETURN_IF_ERROR(CheckLists(mode_shape, spatial_modes, local_modes));
   std::vector<int64_t> thread_extents;
@@ -215,10 +173,7 @@ absl::StatusOr<RegisterLayout> RegisterLayout::Create(std::vector<int64_t> shape
 
 void RegisterLayout::IndexDigits() {
   const std::vector<int> dims = *DimensionsOfModes(shape_, mode_shape_);
-  std::vector<int64_t> strides(mode_shape_.size(), 1);
-  for (int m = static_cast<int>(strides.size()) - 2; m >= 0; --m) {
-    if (dims[m] == dims[m + 1]) strides[m] = strides[m + 1] * mode_shape_[m + 1];
-  }
+  const std::vector<int64_t> strides = layout_internal::StridesOfModes(dims, mode_shape_);
   auto digits_of = [&](const Extents& entries) {
     Digits digits;
     for (int64_t entry : entries) {

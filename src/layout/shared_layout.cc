@@ -7,71 +7,70 @@
 #include "absl/strings/str_join.h"
 #include "base/checked.h"
 #include "base/diagnostic.h"
+#include "base/status_macros.h"
+#include "layout/layout_errors.h"
+#include "layout/modes.h"
 #include "layout/register_layout.h"
 
 namespace tilus {
 namespace {
 
-absl::Status Bad(absl::string_view what) {
-  return MakeError(DiagId::kSharedLayout, absl::StrCat("a shared layout ", what),
-                   "give one stride a dimension, as in strides(64, 1), and a swizzle(bits, base, "
-                   "shift) with shift >= bits");
+using layout_internal::ListText;
+
+absl::Status SharedError(absl::string_view problem) {
+  return MakeError(DiagId::kSharedLayout, absl::StrCat("a shared layout ", problem),
+                   "give one stride of at least 0 for each dimension, as in strides(64, 1)");
 }
 
-bool GoodSwizzle(const Swizzle& s) {
-  constexpr int kMaxField = 16;
-  return s.bits >= 0 && s.bits <= kMaxField && s.base >= 0 && s.base <= kMaxField &&
-         s.shift >= s.bits && s.shift <= kMaxField;
+absl::Status TooLarge(absl::Span<const int64_t> shape, absl::Span<const int64_t> strides) {
+  return MakeError(DiagId::kLayoutTooLarge,
+                   absl::StrCat("a shared layout of shape ", ListText(shape), " with strides ",
+                                ListText(strides), " takes more than ", kMaxLayoutElements,
+                                " elements"));
 }
 
-int Log2(int64_t value) {
-  int log = 0;
-  while (value > 1) {
-    value >>= 1;
-    ++log;
+// The largest offset before swizzling, or nullopt beyond the limit.
+std::optional<int64_t> LastOffset(absl::Span<const int64_t> modes,
+                                  absl::Span<const int64_t> strides) {
+  std::optional<int64_t> last = 0;
+  for (size_t m = 0; m < modes.size() && last.has_value(); ++m) {
+    const std::optional<int64_t> step = CheckedMul(modes[m] - 1, strides[m]);
+    last = step.has_value() ? CheckedAdd(*last, *step) : std::nullopt;
   }
-  return log;
+  return last.has_value() && *last < kMaxLayoutElements ? last : std::nullopt;
 }
-
-bool IsPowerOfTwo(int64_t value) { return value > 0 && (value & (value - 1)) == 0; }
 
 }  // namespace
-
-std::string Swizzle::ToString() const {
-  return absl::StrCat("swizzle(", bits, ", ", base, ", ", shift, ")");
-}
 
 absl::StatusOr<SharedLayout> SharedLayout::Create(std::vector<int64_t> shape,
                                                   std::vector<int64_t> mode_shape,
                                                   std::vector<int64_t> mode_strides,
                                                   std::optional<Swizzle> swizzle) {
-  if (shape.size() > kMaxLayoutRank || mode_shape.size() > kMaxLayoutModes) return Bad("has too many dimensions");
-  if (mode_shape.size() != mode_strides.size()) return Bad("has not one stride for each mode");
-  size_t mode = 0;
-  for (int64_t extent : shape) {
-    if (extent < 1) return Bad("has an extent below 1");
-    int64_t product = 1;
-    while (product < extent && mode < mode_shape.size()) {
-      if (mode_shape[mode] < 1) return Bad("has a mode below 1");
-      const std::optional<int64_t> next = CheckedMul(product, mode_shape[mode++]);
-      if (!next) return Bad("overflows");
-      product = *next;
-    }
-    if (product != extent) return Bad("has modes that do not factor its shape");
+  TILUS_RETURN_IF_ERROR(layout_internal::CheckShape("the shape", shape));
+  if (mode_shape.size() > static_cast<size_t>(kMaxLayoutModes)) {
+    return SharedError(absl::StrCat("has ", mode_shape.size(), " modes, the limit is ",
+                                    kMaxLayoutModes));
   }
-  if (mode != mode_shape.size()) return Bad("has more modes than its shape");
-  if (swizzle && !GoodSwizzle(*swizzle)) return Bad("has a swizzle out of range");
-  std::optional<int64_t> last = 0;
-  for (size_t m = 0; m < mode_shape.size() && last; ++m) {
-    if (mode_strides[m] < 0) return Bad("has a negative stride");
-    const std::optional<int64_t> step = CheckedMul(mode_shape[m] - 1, mode_strides[m]);
-    last = step ? CheckedAdd(*last, *step) : std::nullopt;
+  if (mode_shape.size() != mode_strides.size()) {
+    return SharedError(absl::StrCat("has ", mode_shape.size(), " modes and ", mode_strides.size(),
+                                    " strides"));
   }
-  if (!last || *last >= kMaxLayoutElements) return Bad("has more elements than the limit");
+  for (int64_t stride : mode_strides) {
+    if (stride < 0) return SharedError(absl::StrCat("has the stride ", stride));
+  }
+  if (swizzle.has_value()) {
+    TILUS_RETURN_IF_ERROR(swizzle->Check());
+  }
   SharedLayout layout;
-  const int64_t period =
-      swizzle ? int64_t{1} << (swizzle->bits + swizzle->base + swizzle->shift) : 1;
-  layout.size_ = RoundUp(*last + 1, period);
+  TILUS_ASSIGN_OR_RETURN(layout.mode_dims_, layout_internal::DimensionsOfModes(shape, mode_shape));
+  layout.mode_divisors_ = layout_internal::StridesOfModes(layout.mode_dims_, mode_shape);
+  const std::optional<int64_t> last = LastOffset(mode_shape, mode_strides);
+  if (!last.has_value()) return TooLarge(shape, mode_strides);
+  layout.size_ = *last + 1;
+  if (swizzle.has_value() && *last >> (swizzle->base + swizzle->shift) > 0) {
+    layout.size_ = RoundUp(layout.size_, int64_t{1} << (swizzle->base + swizzle->bits));
+  }
+  if (layout.size_ > kMaxLayoutElements) return TooLarge(shape, mode_strides);
   layout.shape_ = std::move(shape);
   layout.mode_shape_ = std::move(mode_shape);
   layout.mode_strides_ = std::move(mode_strides);
@@ -82,8 +81,10 @@ absl::StatusOr<SharedLayout> SharedLayout::Create(std::vector<int64_t> shape,
 absl::StatusOr<SharedLayout> SharedLayout::Strided(std::vector<int64_t> shape,
                                                    std::vector<int64_t> strides,
                                                    std::optional<Swizzle> swizzle) {
-  if (shape.size() != strides.size()) return Bad("has not one stride for each dimension");
-  // Dimensions of one element own no mode.
+  if (shape.size() != strides.size()) {
+    return SharedError(absl::StrCat("of rank ", shape.size(), " has ", strides.size(),
+                                    " strides"));
+  }
   std::vector<int64_t> modes, mode_strides;
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 1) continue;
@@ -95,49 +96,90 @@ absl::StatusOr<SharedLayout> SharedLayout::Strided(std::vector<int64_t> shape,
 
 absl::StatusOr<SharedLayout> SharedLayout::RowMajor(std::vector<int64_t> shape,
                                                     std::optional<Swizzle> swizzle) {
+  TILUS_RETURN_IF_ERROR(layout_internal::CheckShape("the shape", shape));
   std::vector<int64_t> strides(shape.size(), 1);
-  for (size_t d = shape.size(); d-- > 1;) {
-    const std::optional<int64_t> stride = CheckedMul(strides[d], shape[d]);
-    if (!stride) return Bad("overflows");
-    strides[d - 1] = *stride;
-  }
+  for (size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
   return Strided(std::move(shape), std::move(strides), swizzle);
+}
+
+absl::StatusOr<SharedLayout> SharedLayout::Padded(std::vector<int64_t> shape, int64_t padding) {
+  TILUS_RETURN_IF_ERROR(layout_internal::CheckShape("the shape", shape));
+  if (padding < 0 || padding > kMaxLayoutElements) {
+    return SharedError(absl::StrCat("has rows padded by ", padding, " elements"));
+  }
+  std::vector<int64_t> strides(shape.size(), 1);
+  int64_t row = 1;
+  for (size_t d = shape.size(); d-- > 1;) {
+    row = shape[d] * strides[d] + (d + 1 == shape.size() ? padding : 0);
+    if (row > kMaxLayoutElements) return TooLarge(shape, strides);
+    strides[d - 1] = row;
+  }
+  return Strided(std::move(shape), std::move(strides));
 }
 
 int64_t SharedLayout::Offset(absl::Span<const int64_t> index) const {
   int64_t offset = 0;
-  size_t mode = mode_shape_.size();
-  for (size_t d = shape_.size(); d-- > 0;) {
-    int64_t rest = index[d];
-    for (int64_t left = shape_[d]; left > 1;) {
-      --mode;
-      offset += rest % mode_shape_[mode] * mode_strides_[mode];
-      rest /= mode_shape_[mode];
-      left /= mode_shape_[mode];
-    }
+  for (size_t m = 0; m < mode_shape_.size(); ++m) {
+    if (mode_shape_[m] == 1) continue;
+    offset += index[mode_dims_[m]] / mode_divisors_[m] % mode_shape_[m] * mode_strides_[m];
   }
-  return swizzle_ ? (*swizzle_)(offset) : offset;
+  return swizzle_.has_value() ? (*swizzle_)(offset) : offset;
 }
+
+bool SharedLayout::StridesNest() const {
+  std::vector<std::pair<int64_t, int64_t>> modes;  // (stride, extent)
+  for (size_t m = 0; m < mode_shape_.size(); ++m) {
+    if (mode_shape_[m] > 1) modes.push_back({mode_strides_[m], mode_shape_[m]});
+  }
+  std::sort(modes.begin(), modes.end());
+  int64_t last = 0;  // the largest offset of the modes so far
+  for (const auto& [stride, extent] : modes) {
+    if (stride <= last) return false;
+    last += (extent - 1) * stride;
+  }
+  return true;
+}
+
+bool SharedLayout::IsInjective() const {
+  // The swizzle is a bijection, so only the strides matter.
+  if (StridesNest()) return true;
+  const int64_t elements = Product(shape_);
+  if (elements > size_ || size_ > kMaxMarkedOffsets) return false;
+  std::vector<bool> taken(size_);
+  for (int64_t n = 0; n < elements; ++n) {
+    int64_t rest = n, offset = 0;
+    for (size_t m = mode_shape_.size(); m-- > 0;) {
+      offset += rest % mode_shape_[m] * mode_strides_[m];
+      rest /= mode_shape_[m];
+    }
+    if (taken[offset]) return false;
+    taken[offset] = true;
+  }
+  return true;
+}
+
+bool SharedLayout::IsCompact() const { return size_ == Product(shape_) && IsInjective(); }
 
 std::string SharedLayout::ToString() const {
-  std::string text = absl::StrCat("{shape=[", absl::StrJoin(shape_, ", "), "], modes=[",
-                                  absl::StrJoin(mode_shape_, ", "), "], strides=[",
-                                  absl::StrJoin(mode_strides_, ", "), "]}");
-  if (swizzle_) absl::StrAppend(&text, " ", swizzle_->ToString());
+  // One mode for each dimension of more than one element: the strides by dimension say it all.
+  std::vector<int64_t> strides(shape_.size(), 0);
+  size_t mode = 0;
+  bool by_dimension = true;
+  for (size_t d = shape_.size(); d-- > 0;) {
+    strides[d] = d + 1 < shape_.size() ? strides[d + 1] * shape_[d + 1] : 1;
+  }
+  for (size_t d = 0; d < shape_.size(); ++d) {
+    if (shape_[d] == 1) continue;
+    by_dimension = by_dimension && mode < mode_shape_.size() && mode_shape_[mode] == shape_[d];
+    if (by_dimension) strides[d] = mode_strides_[mode++];
+  }
+  by_dimension = by_dimension && mode == mode_shape_.size();
+  std::string text =
+      by_dimension ? absl::StrCat("strides(", absl::StrJoin(strides, ", "), ")")
+                   : absl::StrCat("{shape=", ListText(shape_), ", modes=", ListText(mode_shape_),
+                                  ", strides=", ListText(mode_strides_), "}");
+  if (swizzle_.has_value()) absl::StrAppend(&text, " ", swizzle_->ToString());
   return text;
-}
-
-std::optional<Swizzle> DefaultSwizzle(int64_t row_bytes, int element_bits) {
-  constexpr int64_t kGroupBytes = 16;
-  constexpr int64_t kBankBytes = 128;
-  if (element_bits % 8 != 0 || !IsPowerOfTwo(element_bits) || !IsPowerOfTwo(row_bytes)) return std::nullopt;
-  if (row_bytes < 2 * kGroupBytes) return std::nullopt;
-  const int base = Log2(kGroupBytes * 8 / element_bits);
-  // Rows shorter than all banks: several rows share a pass over them, and the group index is xored
-  // with the number of that pass.
-  const int64_t groups = std::min(row_bytes, kBankBytes) / kGroupBytes;
-  const int shift = Log2(std::max(row_bytes, kBankBytes) / kGroupBytes);
-  return Swizzle{Log2(groups), base, shift};
 }
 
 }  // namespace tilus

@@ -62,7 +62,7 @@ void ExpectComplete(const std::vector<RegisterLayout>& layouts, int64_t max_size
 }
 
 TEST(Divide, FindsTheQuotientExactlyWhenThereIsOneRank1) {
-  ExpectComplete(SmallLayouts(1, 16, {2, 4}), 16);
+  ExpectComplete(SmallLayouts(1, 12, {2, 4}), 12);
 }
 
 TEST(Divide, FindsTheQuotientExactlyWhenThereIsOneRank2) {

@@ -237,7 +237,7 @@ TEST(RegisterLayout, CreateRefusesBadTuples) {
       {{4, 2}, {2, 4}, {0, 1}, {}, DiagId::kLayoutModes, "do not factor"},
       {{4}, {4, 2}, {0, 1}, {}, DiagId::kLayoutModes, "do not factor"},
       {{4}, {kHuge, kHuge, kHuge}, {0}, {}, DiagId::kLayoutModes, "do not factor"},
-      {{}, {kHuge, kHuge}, {}, {0}, DiagId::kLayoutModes, "rank 0"},
+      {{}, {kHuge, kHuge}, {}, {0}, DiagId::kLayoutModes, "do not factor"},
       {{4}, {2, 2}, {0}, {}, DiagId::kLayoutModes, "mode 1 is in neither list"},
       {{4}, {2, 2}, {0, 1}, {1}, DiagId::kLayoutModes, "entry 1 of local"},
       {{4}, {2, 2}, {0, 0}, {1}, DiagId::kLayoutModes, "used twice"},
