@@ -18,8 +18,6 @@ const ExprOpInfo* FindOp(const Token& token, ExprForm form) {
   return nullptr;
 }
 
-bool IsLiteral(const ExprPtr& e) { return e->kind == ExprKind::kLiteral; }
-
 }  // namespace
 
 Parser::Parsed Parser::Checked(ExprPtr expr, bool flexible, SourceSpan span) {

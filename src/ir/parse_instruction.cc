@@ -6,6 +6,7 @@
 #include "ir/printer.h"
 #include "ir/text.h"
 #include "layout/layout_expression.h"
+#include "layout/shared_layout.h"
 
 namespace tilus::ir {
 namespace {
@@ -265,18 +266,15 @@ bool Parser::ParseSharedLayout(TensorDecl* decl) {
     if (AtLineEnd()) return true;
   }
   const SourceSpan span = token_.span();
-  if (!Accept("swizzle")) return Unexpected("strides(...) or swizzle(base, bits, shift)");
+  if (!Accept("swizzle")) return Unexpected("strides(...) or swizzle(bits, base, shift)");
   std::vector<int> numbers;
   if (!Expect("(", "before the numbers") || !ParseIntList(")", &numbers)) return false;
   if (numbers.size() != 3) {
     return Fail(DiagId::kTextSyntax, span,
                 absl::StrCat("a swizzle has three numbers, not ", numbers.size()),
-                "write swizzle(base, bits, shift)");
+                "write swizzle(bits, base, shift)");
   }
-  spec.swizzle.emplace();
-  spec.swizzle->base = numbers[0];
-  spec.swizzle->bits = numbers[1];
-  spec.swizzle->shift = numbers[2];
+  spec.swizzle = Swizzle{.bits = numbers[0], .base = numbers[1], .shift = numbers[2]};
   return true;
 }
 

@@ -231,6 +231,7 @@ bool Parser::ParseProgram() {
   }
   Program program;
   program.name = std::string(text);
+  program.span = name.span();
   program_ = &program;
   const bool head = Count(1) && ParseParams() && ParseHeadOptions() && ParseBlock(&program.body);
   program_ = nullptr;

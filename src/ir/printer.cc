@@ -423,7 +423,7 @@ class Printer {
       PrintInts(spec.strides);
       out_ += ')';
     }
-    if (spec.swizzle) absl::StrAppend(&out_, " ", SwizzleText(*spec.swizzle));
+    if (spec.swizzle) absl::StrAppend(&out_, " ", spec.swizzle->ToString());
   }
 
   const Program& p_;
@@ -435,10 +435,6 @@ class Printer {
 absl::Span<const char* const> AllCacheHints() {
   static constexpr const char* kNames[] = {"default", "streaming", "last_use", "no_l1"};
   return kNames;
-}
-
-std::string SwizzleText(const Swizzle& s) {
-  return absl::StrCat("swizzle(", s.base, ", ", s.bits, ", ", s.shift, ")");
 }
 
 std::string PrintText(const Program& program) {

@@ -100,6 +100,7 @@ struct Program {
   std::vector<ExprPtr> grid;  // 1 to 3, x first
   std::vector<Tensor> tensors;
   Block body;
+  SourceSpan span;  // of the name, when the program came from text
 
   // Derived by memory planning.
   int64_t shared_bytes = 0;

@@ -33,6 +33,7 @@ void Reporter::Add(Diagnostic diagnostic) {
     diagnostic.excerpt = Excerpt(program_, *stmt_);
   } else if (diagnostic.path.empty()) {
     diagnostic.path = program_.name;
+    diagnostic.span = program_.span;
   }
   diagnostics_->Add(std::move(diagnostic));
 }

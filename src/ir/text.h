@@ -24,8 +24,7 @@ namespace tilus::ir {
 // `limits.max_depth` is an error, never deep recursion.
 absl::StatusOr<Module> ParseText(absl::string_view text, const Limits& limits);
 
-// ParseText, ResolveTypes and Verify of every program, with all of their errors; excerpts are
-// source lines.
+// ParseText, then ResolveAndVerify of every program, with all of its errors.
 absl::StatusOr<Module> LoadText(absl::string_view text, const Limits& limits);
 
 // The canonical text. Programs need not be well typed; ids must be in range.
