@@ -170,8 +170,7 @@ absl::StatusOr<std::string> AssembleCubin(absl::string_view ptx, absl::string_vi
 }
 
 absl::StatusOr<std::string> AssembleWith(const NvJitLink& api, absl::string_view ptx,
-                                         absl::string_view target,
-                                         const AssembleOptions& options) {
+                                         absl::string_view target, const AssembleOptions& options) {
   TILUS_RETURN_IF_ERROR(CheckInput(ptx, target));
   const Session session(api, OptionTexts(target, options));
   std::string cubin;

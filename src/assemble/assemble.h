@@ -38,7 +38,7 @@ absl::StatusOr<std::string> AssembleWith(const NvJitLink& api, absl::string_view
 
 struct AssemblerInfo {
   bool found = false;
-  std::string path;    // the file that was loaded
+  std::string path;       // the file that was loaded
   int version_major = 0;  // of the toolkit: 13 and 0
   int version_minor = 0;
   std::string reason;  // when not found: one sentence, with what was tried

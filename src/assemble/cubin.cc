@@ -19,7 +19,7 @@ constexpr uint16_t kMachineCuda = 190;
 constexpr uint32_t kSymbolTable = 2;  // SHT_SYMTAB
 constexpr uint32_t kNoBits = 8;       // SHT_NOBITS
 constexpr uint32_t kCudaInfo = 0x70000000;
-constexpr uint8_t kTypeFunction = 2;  // STT_FUNC
+constexpr uint8_t kTypeFunction = 2;   // STT_FUNC
 constexpr uint8_t kOtherEntry = 0x10;  // STO_CUDA_ENTRY
 // From the ABI byte 0x41 on (CUDA 13) the architecture is one byte further up in e_flags.
 constexpr uint8_t kNewAbi = 0x41;

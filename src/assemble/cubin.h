@@ -25,7 +25,7 @@ struct KernelInfo {
 };
 
 struct ExecutableInfo {
-  int sm = 0;  // 90 for sm_90 and sm_90a
+  int sm = 0;                       // 90 for sm_90 and sm_90a
   std::vector<KernelInfo> kernels;  // in the file's order
 };
 

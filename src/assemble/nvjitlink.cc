@@ -114,8 +114,7 @@ absl::StatusOr<std::unique_ptr<NvJitLink>> LoadCandidate(const std::string& cand
   if (library == nullptr) {
     const char* reason = dlerror();
     return MakeError(DiagId::kAssemblerMissing,
-                     absl::StrCat("the assembler library \"", candidate,
-                                  "\" could not be loaded: ",
+                     absl::StrCat("the assembler library \"", candidate, "\" could not be loaded: ",
                                   reason != nullptr ? reason : "no reason given"),
                      kHint);
   }
@@ -129,7 +128,8 @@ absl::StatusOr<std::unique_ptr<NvJitLink>> LoadCandidate(const std::string& cand
         kHint);
   }
   api->path = FileOf(reinterpret_cast<void*>(api->Create), candidate);
-  auto version = reinterpret_cast<int (*)(unsigned*, unsigned*)>(dlsym(library, "nvJitLinkVersion"));
+  auto version =
+      reinterpret_cast<int (*)(unsigned*, unsigned*)>(dlsym(library, "nvJitLinkVersion"));
   unsigned major = 0;
   unsigned minor = 0;
   if (version != nullptr && version(&major, &minor) == 0) {
@@ -175,10 +175,9 @@ absl::StatusOr<std::unique_ptr<NvJitLink>> LoadNvJitLink(const NvJitLinkSearch& 
   // A library that is there and does not serve is worth more words than the names not found.
   if (!unusable.ok()) return unusable;
   if (candidates.size() == 1) return missing;
-  return MakeError(DiagId::kAssemblerMissing,
-                   absl::StrCat("no nvJitLink could be loaded; tried ",
-                                absl::StrJoin(candidates, ", ")),
-                   kHint);
+  return MakeError(
+      DiagId::kAssemblerMissing,
+      absl::StrCat("no nvJitLink could be loaded; tried ", absl::StrJoin(candidates, ", ")), kHint);
 }
 
 absl::StatusOr<const NvJitLink*> ProcessNvJitLink() {

@@ -16,8 +16,8 @@ namespace tilus::assemble {
 struct NvJitLink {
   int (*Create)(void** handle, uint32_t option_count, const char** options) = nullptr;
   int (*Destroy)(void** handle) = nullptr;
-  int (*AddData)(void* handle, int kind, const void* data, size_t bytes, const char* name) =
-      nullptr;
+  int (*AddData)(void* handle, int kind, const void* data, size_t bytes,
+                 const char* name) = nullptr;
   int (*Complete)(void* handle) = nullptr;
   int (*GetLinkedCubinSize)(void* handle, size_t* bytes) = nullptr;
   int (*GetLinkedCubin)(void* handle, void* cubin) = nullptr;

@@ -11,18 +11,22 @@ namespace {
 // CUdevice_attribute and the field that it fills.
 struct AttributeRow {
   int attribute;
-  int DeviceInfo::* field;
+  int DeviceInfo::*field;
 };
 constexpr AttributeRow kAttributes[] = {
-    {75, &DeviceInfo::compute_major},       {76, &DeviceInfo::compute_minor},
-    {16, &DeviceInfo::multiprocessors},     {12, &DeviceInfo::registers_per_block},
-    {1, &DeviceInfo::max_threads_per_block}, {10, &DeviceInfo::warp_size},
-    {13, &DeviceInfo::clock_khz},           {36, &DeviceInfo::memory_clock_khz},
+    {75, &DeviceInfo::compute_major},
+    {76, &DeviceInfo::compute_minor},
+    {16, &DeviceInfo::multiprocessors},
+    {12, &DeviceInfo::registers_per_block},
+    {1, &DeviceInfo::max_threads_per_block},
+    {10, &DeviceInfo::warp_size},
+    {13, &DeviceInfo::clock_khz},
+    {36, &DeviceInfo::memory_clock_khz},
     {37, &DeviceInfo::memory_bus_bits},
 };
 struct SizeRow {
   int attribute;
-  int64_t DeviceInfo::* field;
+  int64_t DeviceInfo::*field;
 };
 constexpr SizeRow kSizes[] = {
     {8, &DeviceInfo::shared_bytes_per_block},
@@ -73,8 +77,8 @@ absl::StatusOr<DeviceInfo> GetDeviceInfo(int ordinal) {
   TILUS_RETURN_IF_ERROR(TILUS_CUDA_CALL(*api, cuDeviceGetName, name, capacity, device));
   info.name = name;
   for (const AttributeRow& row : kAttributes) {
-    TILUS_RETURN_IF_ERROR(TILUS_CUDA_CALL(*api, cuDeviceGetAttribute, &(info.*row.field),
-                                          row.attribute, device));
+    TILUS_RETURN_IF_ERROR(
+        TILUS_CUDA_CALL(*api, cuDeviceGetAttribute, &(info.*row.field), row.attribute, device));
   }
   for (const SizeRow& row : kSizes) {
     int value = 0;

@@ -16,8 +16,8 @@ struct DeviceInfo {
   int compute_minor = 0;
   int multiprocessors = 0;
   int64_t total_memory_bytes = 0;
-  int64_t shared_bytes_per_block = 0;         // without opting in
-  int64_t shared_bytes_per_block_optin = 0;   // the most that a kernel may ask for
+  int64_t shared_bytes_per_block = 0;        // without opting in
+  int64_t shared_bytes_per_block_optin = 0;  // the most that a kernel may ask for
   int64_t shared_bytes_per_multiprocessor = 0;
   int64_t l2_bytes = 0;
   int registers_per_block = 0;

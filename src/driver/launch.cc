@@ -21,23 +21,21 @@ struct Shape {
 std::string Describe(const Function& function, const Shape& shape) {
   return absl::StrCat("kernel \"", function.name(), "\", grid ", shape.grid[0], " x ",
                       shape.grid[1], " x ", shape.grid[2], ", ", shape.threads,
-                      " threads a block, ", shape.shared_bytes,
-                      " bytes of dynamic shared memory");
+                      " threads a block, ", shape.shared_bytes, " bytes of dynamic shared memory");
 }
 
 absl::Status Refused(const Function& function, const Shape& shape, absl::string_view reason) {
-  return MakeError(DiagId::kLaunchRefused,
-                   absl::StrCat("the launch is not valid, ", Describe(function, shape), ": ",
-                                reason),
-                   "the grid is at most 2147483647 x 65535 x 65535, a block 1 to 1024 threads");
+  return MakeError(
+      DiagId::kLaunchRefused,
+      absl::StrCat("the launch is not valid, ", Describe(function, shape), ": ", reason),
+      "the grid is at most 2147483647 x 65535 x 65535, a block 1 to 1024 threads");
 }
 
 absl::Status CheckShape(const Function& function, const Shape& shape) {
   if (shape.threads == 0) return Refused(function, shape, "a block needs a thread");
   for (size_t i = 0; i < shape.grid.size(); ++i) {
     if (shape.grid[i] > kMaxGrid[i]) {
-      return Refused(function, shape,
-                     absl::StrCat("grid extent ", i, " is above ", kMaxGrid[i]));
+      return Refused(function, shape, absl::StrCat("grid extent ", i, " is above ", kMaxGrid[i]));
     }
   }
   return absl::OkStatus();
@@ -55,9 +53,9 @@ absl::Status Launch(const Function& function, const std::array<uint32_t, 3>& gri
   TILUS_RETURN_IF_ERROR(current.status());
   const CudaApi& api = current.api();
   if (api.cuLaunchKernel == nullptr) return MissingSymbol(api, "cuLaunchKernel");
-  const int code = api.cuLaunchKernel(function.handle(), grid[0], grid[1], grid[2], block_threads,
-                                      1, 1, dynamic_shared_bytes, stream,
-                                      const_cast<void**>(arguments), nullptr);
+  const int code =
+      api.cuLaunchKernel(function.handle(), grid[0], grid[1], grid[2], block_threads, 1, 1,
+                         dynamic_shared_bytes, stream, const_cast<void**>(arguments), nullptr);
   if (code == 0) return absl::OkStatus();
   if (code == kInvalidValue) {
     return Refused(function, shape, "cuLaunchKernel gave CUDA_ERROR_INVALID_VALUE");

@@ -78,15 +78,14 @@ absl::Status CheckImage(absl::string_view image) {
   }
   const size_t end = image.find('\0');
   if (end != absl::string_view::npos && end + 1 != image.size()) {
-    return InvalidImage(absl::StrCat("it is not a cubin, and as PTX text it has a zero byte at ",
-                                     end));
+    return InvalidImage(
+        absl::StrCat("it is not a cubin, and as PTX text it has a zero byte at ", end));
   }
   return absl::OkStatus();
 }
 
 absl::Status LoadError(const CudaApi& api, int code, absl::string_view log) {
-  std::vector<Diagnostic> diagnostics =
-      DiagnosticsOf(CudaError(api, code, "cuModuleLoadDataEx"));
+  std::vector<Diagnostic> diagnostics = DiagnosticsOf(CudaError(api, code, "cuModuleLoadDataEx"));
   if (!log.empty()) absl::StrAppend(&diagnostics[0].message, "; its log: ", log);
   return MakeStatus(std::move(diagnostics));
 }
@@ -149,11 +148,11 @@ absl::StatusOr<FunctionInfo> Function::Info() const {
     int attribute;
     int value;
   };
-  Row rows[] = {{kRegisters, 0}, {kLocalBytes, 0}, {kSharedBytes, 0}, {kMaxThreads, 0},
-                {kBinaryVersion, 0}};
+  Row rows[] = {
+      {kRegisters, 0}, {kLocalBytes, 0}, {kSharedBytes, 0}, {kMaxThreads, 0}, {kBinaryVersion, 0}};
   for (Row& row : rows) {
-    TILUS_RETURN_IF_ERROR(TILUS_CUDA_CALL_IN(context(), cuFuncGetAttribute, &row.value,
-                                             row.attribute, handle_));
+    TILUS_RETURN_IF_ERROR(
+        TILUS_CUDA_CALL_IN(context(), cuFuncGetAttribute, &row.value, row.attribute, handle_));
   }
   FunctionInfo info;
   info.registers = rows[0].value;

@@ -41,8 +41,8 @@ class Module {
 
 // What the driver says of a kernel as assembled for this device.
 struct FunctionInfo {
-  int registers = 0;              // per thread
-  int64_t local_bytes = 0;        // per thread: spills and stack
+  int registers = 0;        // per thread
+  int64_t local_bytes = 0;  // per thread: spills and stack
   int64_t static_shared_bytes = 0;
   int max_threads_per_block = 0;  // with these registers
   int binary_version = 0;         // 90 for sm_90
@@ -52,7 +52,8 @@ struct FunctionInfo {
 class Function {
  public:
   // The kernel `name` of `module`; kKernelNotFound when it has none of that name.
-  static absl::StatusOr<Function> Find(std::shared_ptr<const Module> module, absl::string_view name);
+  static absl::StatusOr<Function> Find(std::shared_ptr<const Module> module,
+                                       absl::string_view name);
 
   absl::StatusOr<FunctionInfo> Info() const;
   // Lets launches ask for up to `bytes` of dynamic shared memory (needed above 48 KiB).

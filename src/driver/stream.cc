@@ -5,8 +5,8 @@
 namespace tilus::driver {
 namespace {
 
-constexpr unsigned kNonBlocking = 1;      // CU_STREAM_NON_BLOCKING
-constexpr int kCaptureThreadLocal = 1;    // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+constexpr unsigned kNonBlocking = 1;    // CU_STREAM_NON_BLOCKING
+constexpr int kCaptureThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 
 }  // namespace
 

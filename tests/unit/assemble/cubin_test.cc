@@ -112,7 +112,8 @@ TEST(CubinTest, RandomDamageIsAnAnswer) {
         const uint64_t values[] = {0, ~uint64_t{0}, uint64_t{1} << 63, damaged.size(), random()};
         const uint64_t value = values[random() % 5];
         const size_t at = random() % damaged.size();
-        std::memcpy(&damaged[at], &value, std::min<size_t>(1u << random() % 4, damaged.size() - at));
+        std::memcpy(&damaged[at], &value,
+                    std::min<size_t>(1u << random() % 4, damaged.size() - at));
       }
       Reads(damaged);
     }

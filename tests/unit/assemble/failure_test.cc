@@ -90,8 +90,8 @@ TEST_F(FailureTest, TheLogAndTheLineAtFaultAreShown) {
 }
 
 TEST_F(FailureTest, OddTargetsAndTextsNeverReachTheAssembler) {
-  for (const char* target : {"", "sm_", "sm_a", "banana", "sm_90 -lto", "compute_90", "sm_90b",
-                             "sm_12345", "sm_90aa"}) {
+  for (const char* target :
+       {"", "sm_", "sm_a", "banana", "sm_90 -lto", "compute_90", "sm_90b", "sm_12345", "sm_90aa"}) {
     const auto cubin = AssembleWith(*api_, "text", target);
     ASSERT_FALSE(cubin.ok()) << target;
     EXPECT_EQ(DiagnosticsOf(cubin.status())[0].id, DiagId::kAssemblerTarget);

@@ -54,46 +54,49 @@ static int get_size(const char* text, size_t* bytes) {
   return 0;
 }
 
-#define DEFINE_PART(prefix, suffix, release)                                                    \
-  int prefix##Create##suffix(void** handle, uint32_t count, const char** options) {             \
-    return create(release, handle, count, options);                                             \
-  }                                                                                             \
-  int prefix##Destroy##suffix(void** handle) { return destroy(handle); }                        \
-  int prefix##AddData##suffix(void* handle, int kind, const void* data, size_t bytes,           \
-                              const char* name) {                                               \
-    (void)name;                                                                                 \
-    return add_data(handle, kind, data, bytes);                                                 \
-  }                                                                                             \
-  int prefix##GetLinkedCubinSize##suffix(void* handle, size_t* bytes) {                         \
-    if (scripted("GetLinkedCubinSize") != 0) return scripted("GetLinkedCubinSize");             \
-    return get_size(((struct session*)handle)->text, bytes);                                    \
-  }                                                                                             \
-  int prefix##GetLinkedCubin##suffix(void* handle, void* cubin) {                               \
-    if (scripted("GetLinkedCubin") != 0) return scripted("GetLinkedCubin");                     \
-    const char* text = ((struct session*)handle)->text;                                         \
-    memcpy(cubin, text, strlen(text));                                                          \
-    return 0;                                                                                   \
-  }                                                                                             \
-  int prefix##GetErrorLogSize##suffix(void* handle, size_t* bytes) {                            \
-    (void)handle;                                                                               \
-    return get_size(error_log(), bytes);                                                        \
-  }                                                                                             \
-  int prefix##GetErrorLog##suffix(void* handle, char* log) {                                    \
-    (void)handle;                                                                               \
-    memcpy(log, error_log(), strlen(error_log()));                                              \
-    return 0;                                                                                   \
-  }                                                                                             \
-  int prefix##GetInfoLogSize##suffix(void* handle, size_t* bytes) {                             \
-    (void)handle;                                                                               \
-    return get_size("info\n", bytes);                                                           \
-  }                                                                                             \
-  int prefix##GetInfoLog##suffix(void* handle, char* log) {                                     \
-    (void)handle;                                                                               \
-    memcpy(log, "info\n", 5);                                                                   \
-    return 0;                                                                                   \
+#define DEFINE_PART(prefix, suffix, release)                                          \
+  int prefix##Create##suffix(void** handle, uint32_t count, const char** options) {   \
+    return create(release, handle, count, options);                                   \
+  }                                                                                   \
+  int prefix##Destroy##suffix(void** handle) { return destroy(handle); }              \
+  int prefix##AddData##suffix(void* handle, int kind, const void* data, size_t bytes, \
+                              const char* name) {                                     \
+    (void)name;                                                                       \
+    return add_data(handle, kind, data, bytes);                                       \
+  }                                                                                   \
+  int prefix##GetLinkedCubinSize##suffix(void* handle, size_t* bytes) {               \
+    if (scripted("GetLinkedCubinSize") != 0) return scripted("GetLinkedCubinSize");   \
+    return get_size(((struct session*)handle)->text, bytes);                          \
+  }                                                                                   \
+  int prefix##GetLinkedCubin##suffix(void* handle, void* cubin) {                     \
+    if (scripted("GetLinkedCubin") != 0) return scripted("GetLinkedCubin");           \
+    const char* text = ((struct session*)handle)->text;                               \
+    memcpy(cubin, text, strlen(text));                                                \
+    return 0;                                                                         \
+  }                                                                                   \
+  int prefix##GetErrorLogSize##suffix(void* handle, size_t* bytes) {                  \
+    (void)handle;                                                                     \
+    return get_size(error_log(), bytes);                                              \
+  }                                                                                   \
+  int prefix##GetErrorLog##suffix(void* handle, char* log) {                          \
+    (void)handle;                                                                     \
+    memcpy(log, error_log(), strlen(error_log()));                                    \
+    return 0;                                                                         \
+  }                                                                                   \
+  int prefix##GetInfoLogSize##suffix(void* handle, size_t* bytes) {                   \
+    (void)handle;                                                                     \
+    return get_size("info\n", bytes);                                                 \
+  }                                                                                   \
+  int prefix##GetInfoLog##suffix(void* handle, char* log) {                           \
+    (void)handle;                                                                     \
+    memcpy(log, "info\n", 5);                                                         \
+    return 0;                                                                         \
   }
-#define DEFINE_COMPLETE(prefix, suffix) \
-  int prefix##Complete##suffix(void* handle) { (void)handle; return scripted("Complete"); }
+#define DEFINE_COMPLETE(prefix, suffix)        \
+  int prefix##Complete##suffix(void* handle) { \
+    (void)handle;                              \
+    return scripted("Complete");               \
+  }
 
 #ifdef FAKE_12_3
 DEFINE_PART(__nvJitLink, _12_3, "12.3")

@@ -14,6 +14,12 @@
 #include "assemble/cubin.h"
 #include "base/diagnostic.h"
 
+// nvJitLink 13.0 itself loses 3.6 KB with each assembly for sm_100a and later. LeakSanitizer, where
+// it is built in, asks for this; the library's own leaks are still reported.
+extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {
+  return "leak:libnvJitLink";
+}
+
 namespace tilus::assemble {
 namespace {
 
@@ -122,8 +128,7 @@ TEST_F(RealTest, RefusalsCarryTheLogAndTheLine) {
   // Text for sm_90a does not run on an older target.
   EXPECT_EQ(DiagnosticsOf(AssembleCubin(good, "sm_80").status())[0].id, DiagId::kAssemblyFailed);
   for (const char* text : {"", "hello", "\n\n"}) {
-    EXPECT_EQ(DiagnosticsOf(AssembleCubin(text, "sm_90a").status())[0].id,
-              DiagId::kAssemblyFailed);
+    EXPECT_EQ(DiagnosticsOf(AssembleCubin(text, "sm_90a").status())[0].id, DiagId::kAssemblyFailed);
   }
   EXPECT_TRUE(AssembleCubin(good, "sm_90a").ok()) << "a refusal leaves the assembler usable";
 }

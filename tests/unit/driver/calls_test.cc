@@ -210,8 +210,8 @@ class TableTest : public CallsTest {
   std::vector<Row> Rows() {
     const Context& c = *context_;
     const DeviceAddress a = address_;
-    const auto discard = [&c](absl::StatusOr<void*> made, absl::Status (*destroy)(const Context&,
-                                                                                  void*)) {
+    const auto discard = [&c](absl::StatusOr<void*> made,
+                              absl::Status (*destroy)(const Context&, void*)) {
       if (!made.ok()) return made.status();
       return destroy(c, *made);
     };
@@ -228,12 +228,13 @@ class TableTest : public CallsTest {
         {"cuCtxGetDevice",
          [this] { return Context::Adopt(Ask<void*>("fake_context", 2)).status(); }},
         {"cuModuleLoadDataEx", [this] { return Module::Load(context_, kPtx).status(); }},
-        {"cuModuleGetFunction",
-         [this] { return Function::Find(module_, "kernel").status(); }},
+        {"cuModuleGetFunction", [this] { return Function::Find(module_, "kernel").status(); }},
         {"cuFuncGetAttribute", [this] { return kernel_->Info().status(); }},
         {"cuFuncSetAttribute", [this] { return kernel_->SetMaxDynamicShared(65536); }},
         {"cuLaunchKernel",
-         [this] { return Launch(*kernel_, {1, 1, 1}, 32, 0, nullptr, nullptr); }},
+         [this] {
+           return Launch(*kernel_, {1, 1, 1}, 32, 0, nullptr, nullptr);
+         }},
         {"cuMemGetInfo_v2", [&c] { return GetMemoryInfo(c).status(); }},
         {"cuMemAlloc_v2",
          [&c] {
@@ -349,8 +350,11 @@ class TableTest : public CallsTest {
 
 TEST_F(TableTest, EveryFunctionOfTheTableHasARow) {
   // Those whose failure cannot be told to anyone, or is tested elsewhere.
-  std::set<std::string> named = {"cuInit", "cuGetErrorName", "cuGetErrorString",
-                                 "cuDevicePrimaryCtxRelease_v2", "cuCtxPopCurrent_v2",
+  std::set<std::string> named = {"cuInit",
+                                 "cuGetErrorName",
+                                 "cuGetErrorString",
+                                 "cuDevicePrimaryCtxRelease_v2",
+                                 "cuCtxPopCurrent_v2",
                                  "cuModuleUnload"};
   for (const Row& row : Rows()) named.insert(row.symbol);
 #define TILUS_CUDA_SYMBOL(name, parameters) EXPECT_EQ(named.count(#name), 1u) << #name;
@@ -380,12 +384,12 @@ TEST_F(TableTest, EveryMissingFunctionIsNamed) {
   CudaApi& api = const_cast<CudaApi&>(context_->api());
   for (const Row& row : Rows()) {
     absl::Status status;
-#define TILUS_CUDA_SYMBOL(name, parameters)     \
-  if (std::string(row.symbol) == #name) {       \
-    const auto kept = api.name;                 \
-    api.name = nullptr;                         \
-    status = row.call();                        \
-    api.name = kept;                            \
+#define TILUS_CUDA_SYMBOL(name, parameters) \
+  if (std::string(row.symbol) == #name) {   \
+    const auto kept = api.name;             \
+    api.name = nullptr;                     \
+    status = row.call();                    \
+    api.name = kept;                        \
   }
 #include "driver/cuda_symbols.def"
 #undef TILUS_CUDA_SYMBOL

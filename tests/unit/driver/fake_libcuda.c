@@ -26,22 +26,23 @@ static int scripted(const char* name) {
   const char* script = getenv("FAKE_CUDA_FAIL");
   const size_t length = strlen(name);
   while (script != NULL && *script != '\0') {
-    if (strncmp(script, name, length) == 0 && script[length] == '=') return atoi(script + length + 1);
+    if (strncmp(script, name, length) == 0 && script[length] == '=')
+      return atoi(script + length + 1);
     script = strchr(script, ',');
     if (script != NULL) ++script;
   }
   return kSuccess;
 }
-#define SCRIPTED()                          \
-  do {                                      \
-    const int code = scripted(__func__);    \
-    if (code != kSuccess) return code;      \
+#define SCRIPTED()                       \
+  do {                                   \
+    const int code = scripted(__func__); \
+    if (code != kSuccess) return code;   \
   } while (0)
 /* What needs a current context fails without one, as in CUDA. */
-#define SCRIPTED_IN_CONTEXT()                \
-  do {                                       \
-    SCRIPTED();                              \
-    if (depth == 0) return kInvalidContext;  \
+#define SCRIPTED_IN_CONTEXT()               \
+  do {                                      \
+    SCRIPTED();                             \
+    if (depth == 0) return kInvalidContext; \
   } while (0)
 
 static int device_count(void) {
@@ -51,7 +52,9 @@ static int device_count(void) {
 
 int fake_pushes(void) { return __atomic_load_n(&pushes, __ATOMIC_SEQ_CST); }
 int fake_depth(void) { return depth; }
-int fake_retained(int device) { return __atomic_load_n(&primary_retained[device], __ATOMIC_SEQ_CST); }
+int fake_retained(int device) {
+  return __atomic_load_n(&primary_retained[device], __ATOMIC_SEQ_CST);
+}
 int fake_live_allocations(void) { return live_allocations; }
 int fake_live_modules(void) { return live_modules; }
 int fake_live_objects(void) { return live_objects; }
@@ -72,11 +75,20 @@ int cuDriverGetVersion(int* version) {
 int cuGetErrorName(int code, const char** name) {
   SCRIPTED();
   switch (code) {
-    case 2: *name = "CUDA_ERROR_OUT_OF_MEMORY"; return kSuccess;
-    case 700: *name = "CUDA_ERROR_ILLEGAL_ADDRESS"; return kSuccess;
-    case 716: *name = "CUDA_ERROR_MISALIGNED_ADDRESS"; return kSuccess;
-    case 999: *name = "CUDA_ERROR_UNKNOWN"; return kSuccess;
-    default: return kInvalidValue;
+    case 2:
+      *name = "CUDA_ERROR_OUT_OF_MEMORY";
+      return kSuccess;
+    case 700:
+      *name = "CUDA_ERROR_ILLEGAL_ADDRESS";
+      return kSuccess;
+    case 716:
+      *name = "CUDA_ERROR_MISALIGNED_ADDRESS";
+      return kSuccess;
+    case 999:
+      *name = "CUDA_ERROR_UNKNOWN";
+      return kSuccess;
+    default:
+      return kInvalidValue;
   }
 }
 int cuGetErrorString(int code, const char** text) {

@@ -154,12 +154,11 @@ TEST_F(ForkTest, AChildForkedAfterFirstUseGetsAnError) {
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);
-    const bool refused =
-        IdOf(DeviceCount().status()) == DiagId::kDriverAfterFork &&
-        IdOf(GetDeviceInfo(0).status()) == DiagId::kDriverAfterFork &&
-        IdOf(Context::Retain(0).status()) == DiagId::kDriverAfterFork &&
-        IdOf(Alloc(*context_, 64).status()) == DiagId::kDriverAfterFork &&
-        IdOf(Free(*context_, *address)) == DiagId::kDriverAfterFork;
+    const bool refused = IdOf(DeviceCount().status()) == DiagId::kDriverAfterFork &&
+                         IdOf(GetDeviceInfo(0).status()) == DiagId::kDriverAfterFork &&
+                         IdOf(Context::Retain(0).status()) == DiagId::kDriverAfterFork &&
+                         IdOf(Alloc(*context_, 64).status()) == DiagId::kDriverAfterFork &&
+                         IdOf(Free(*context_, *address)) == DiagId::kDriverAfterFork;
     context_.reset();
     _exit(refused && Int("fake_retained", 0) == 1 ? 0 : 1);
   }

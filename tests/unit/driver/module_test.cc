@@ -199,8 +199,7 @@ TEST_F(ModuleTest, ALaunchAllocatesNothingAndIsQuick) {
     for (int i = 0; i < kLaunches; ++i) {
       ASSERT_TRUE(Launch(kernel, {1, 1, 1}, 128, 0, nullptr, arguments).ok());
     }
-    const std::chrono::duration<double, std::micro> time =
-        std::chrono::steady_clock::now() - start;
+    const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
     best = std::min(best, time.count() / kLaunches);
   }
   EXPECT_EQ(g_allocations, before);

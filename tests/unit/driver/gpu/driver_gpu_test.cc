@@ -63,7 +63,8 @@ class GpuTest : public ::testing::Test {
       return;
     }
     const char* required = getenv("TILUS_REQUIRE_GPU");
-    const std::string reason = count.ok() ? "no CUDA device" : std::string(count.status().message());
+    const std::string reason =
+        count.ok() ? "no CUDA device" : std::string(count.status().message());
     if (required != nullptr && std::string(required) == "1") FAIL() << reason;
     GTEST_SKIP() << reason;
   }
@@ -170,8 +171,9 @@ int FaultAt(Target target) {
   if (status.ok()) status = StreamSynchronize(**context, nullptr);
   if (status.ok()) return 1;
   fprintf(stderr, "%s\n", FormatDiagnostic(DiagnosticsOf(status)[0], "").c_str());
-  _Exit(DiagnosticsOf(status)[0].id == (odd ? DiagId::kMisalignedAddress : DiagId::kIllegalAddress) ? 0
-                                                                                           : 2);
+  _Exit(DiagnosticsOf(status)[0].id == (odd ? DiagId::kMisalignedAddress : DiagId::kIllegalAddress)
+            ? 0
+            : 2);
 }
 
 TEST_F(GpuTest, FaultsAreToldWhereOneWaits) {
