@@ -24,7 +24,6 @@ enum class UndefinedRule : uint8_t {
   kLop3,        // where the table depends on them
   kStructure1,  // the bits move as the first source says; all others decide where to
   kStructure2,  // ... the first two sources
-  kStructure3,  // ... the first three
   kHalves,      // by 16-bit halves
   kPair,        // the high half by the first source, the low half by the second
   kBytePairs,   // two bytes become two halves, or the other way round
