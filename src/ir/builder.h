@@ -213,9 +213,14 @@ class ProgramBuilder {
   ExprPtr Use(const Scalar& scalar);
   std::vector<ExprPtr> Use(const std::vector<Scalar>& scalars);
   TensorOperand Use(const Tile& tile);
+  Operand Use(const Value& value);
   TensorDecl Declare(const TensorType& type);
   // Appends an instruction that defines `result` (or overwrites it).
   TensorHandle Define(const Result& result, Scope scope, TensorDecl decl, Instruction instruction);
+  TensorHandle Load(Opcode opcode, const Result& result, const Tile& source,
+                    const TensorType& type, const Transfer& transfer);
+  void Store(Opcode opcode, const Operand& source, const Tile& destination, const TensorType& tile,
+             const Transfer& transfer);
   void Append(Stmt stmt) { blocks_.back()->stmts.push_back(std::move(stmt)); }
   void Note(const absl::Status& status) { status_.Update(status); }
   Block Nest(BodyFn body);

@@ -349,7 +349,7 @@ bool Verification::CheckDims(const std::vector<int>& dims, size_t tile_rank,
   return true;
 }
 
-void Verification::CheckTile(const Instruction& in, const Operand& operand,
+void Verification::CheckTile(const Operand& operand,
                              const std::optional<std::vector<int>>& dims,
                              absl::string_view tile_name, const std::vector<int64_t>& extents) {
   const TensorOperand& tile = std::get<TensorOperand>(operand);
@@ -388,13 +388,13 @@ void Verification::CheckTile(const Instruction& in, const Operand& operand,
 
 void Verification::CheckLoad(const Instruction& in) {
   const Tensor& result = At(in.result);
-  CheckTile(in, in.operands[0], in.dims, Quoted(result), result.extents);
+  CheckTile(in.operands[0], in.dims, Quoted(result), result.extents);
 }
 
 void Verification::CheckStore(const Instruction& in) {
   const Tensor& source = At(TensorOf(in.operands[0]));
   const Tensor& memory = At(TensorOf(in.operands[1]));
-  CheckTile(in, in.operands[1], in.dims, Quoted(source), source.extents);
+  CheckTile(in.operands[1], in.dims, Quoted(source), source.extents);
   if (source.dtype == memory.dtype) return;
   reporter_.Report(DiagId::kTensorTypes,
                    absl::StrCat(Quoted(source), " cannot be stored into ", Quoted(memory)),
@@ -421,8 +421,8 @@ void Verification::CheckCopy(const Instruction& in) {
     extents = types_.Extents(in.tile_shape);
   }
   const std::string tile = absl::StrCat("[", absl::StrJoin(extents, ", "), "]");
-  CheckTile(in, in.operands[0], in.dims, tile, extents);
-  CheckTile(in, in.operands[1], std::nullopt, tile, extents);
+  CheckTile(in.operands[0], in.dims, tile, extents);
+  CheckTile(in.operands[1], std::nullopt, tile, extents);
   if (extents.back() * target.dtype.bits() % 8 == 0) return;
   reporter_.Report(DiagId::kCopyBytes,
                    absl::StrCat("a row of the tile is ", extents.back(), " elements of ",

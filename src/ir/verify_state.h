@@ -78,7 +78,7 @@ class Verification {
   void CheckWait(const Instruction& in);
   void CheckCorrespondence(const Instruction& in, const Tensor& operand);
   // A tile of `extents` in the memory operand.
-  void CheckTile(const Instruction& in, const Operand& operand,
+  void CheckTile(const Operand& operand,
                  const std::optional<std::vector<int>>& dims, absl::string_view tile_name,
                  const std::vector<int64_t>& extents);
   bool CheckDims(const std::vector<int>& dims, size_t tile_rank, const Tensor& memory);
