@@ -48,13 +48,20 @@ class AllOps {
     builder_.Emit(op, dsts, srcs, mods);
   }
 
+  static bool TakesImmediates(Op op) {
+    for (const OperandSpec& spec : InfoOf(op).src_specs()) {
+      if (!spec.register_only && spec.kind != OperandKind::kGlobal) return true;
+    }
+    return false;
+  }
+
   // Emits all variants of `op`.
   void EmitAll(Op op) {
     for (const Modifiers& mods : ModifiersOf(op)) {
       for (Guard guard : {Guard(), When(preds_[15]), Unless(preds_[15])}) {
         builder_.SetGuard(guard);
         Emit(op, mods, Sources::kRegisters);
-        Emit(op, mods, Sources::kImmediates);
+        if (TakesImmediates(op)) Emit(op, mods, Sources::kImmediates);
       }
     }
     builder_.SetGuard(Guard());

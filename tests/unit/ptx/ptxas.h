@@ -11,8 +11,9 @@ namespace tilus::ptx {
 // installs (TILUS_CUDA_DIR or ~/.cache/libtilus/cuda). Empty when there is none.
 std::string FindPtxas();
 
-// Empty when ptxas assembles `text` for `target` without spills; else what it said.
-std::string Assemble(const std::string& ptxas, absl::string_view text, absl::string_view target);
+// Empty when ptxas with `options` assembles `text` for `target` without spills; else what it said.
+std::string Assemble(const std::string& ptxas, absl::string_view text, absl::string_view target,
+                     absl::string_view options = "-O3");
 
 }  // namespace tilus::ptx
 
