@@ -64,7 +64,10 @@ bool Parser::ParseInstruction(Block* block) {
     Advance();
     stmt.span = opcode.span();
     in.opcode = info->opcode;
-    if (!ParseOperands(*info, &in) || !ParseAttributes(*info, &in, &decl)) return false;
+    uint32_t seen = 0;
+    if (!ParseOperands(*info, &in, &decl, &seen) || !ParseAttributes(*info, &in, &decl, &seen)) {
+      return false;
+    }
     if (token_.Is(":")) {
       annotation = token_.span();
       const bool has_result =
@@ -97,14 +100,18 @@ bool Parser::ParseResults(std::vector<Token>* names) {
   return Expect("=", "after the results");
 }
 
-bool Parser::ParseOperands(const InstructionInfo& info, Instruction* in) {
+bool Parser::ParseOperands(const InstructionInfo& info, Instruction* in, TensorDecl* decl,
+                           uint32_t* seen) {
   bool first = true;
   bool optional = false;
   for (const char* letter = info.operands; *letter != '\0'; ++letter) {
     if (*letter == '?') {
       optional = true;
     } else if (*letter == '>') {
-      if (!Expect("->", "before the destination")) return false;
+      // Attributes may follow the source, which they are about in a copy, or the destination.
+      if (!ParseAttributes(info, in, decl, seen) || !Expect("->", "before the destination")) {
+        return false;
+      }
       first = true;
     } else {
       if (optional && (AtLineEnd() || token_.Is(":") || FindAttr(token_) != nullptr)) return true;
@@ -164,8 +171,8 @@ bool Parser::ParseMemoryOperand(Instruction* in) {
   return true;
 }
 
-bool Parser::ParseAttributes(const InstructionInfo& info, Instruction* in, TensorDecl* decl) {
-  uint32_t seen = 0;
+bool Parser::ParseAttributes(const InstructionInfo& info, Instruction* in, TensorDecl* decl,
+                             uint32_t* seen) {
   while (token_.kind == TokenKind::kName) {
     const Token name = token_;
     const AttrName* row = FindAttr(name);
@@ -175,11 +182,11 @@ bool Parser::ParseAttributes(const InstructionInfo& info, Instruction* in, Tenso
                   absl::StrCat("'", info.name, "' has no attribute '", name.text, "'"),
                   AttrList(info.attributes));
     }
-    if ((seen & row->attr) != 0) {
+    if ((*seen & row->attr) != 0) {
       return Fail(DiagId::kTextAttribute, name.span(),
                   absl::StrCat("'", name.text, "' is given twice"));
     }
-    seen |= row->attr;
+    *seen |= row->attr;
     Advance();
     if (row->attr != kAttrClean && !Expect("=", "before the value of the attribute")) return false;
     if (!ParseAttribute(row->attr, in, decl)) return false;

@@ -96,10 +96,12 @@ class Parser {
   // --- Instructions (parse_instruction.cc)
   bool ParseInstruction(Block* block);
   bool ParseResults(std::vector<Token>* names);
-  bool ParseOperands(const InstructionInfo& info, Instruction* in);
+  bool ParseOperands(const InstructionInfo& info, Instruction* in, TensorDecl* decl,
+                     uint32_t* seen);
   bool ParseOperand(char letter, Instruction* in);
   bool ParseMemoryOperand(Instruction* in);
-  bool ParseAttributes(const InstructionInfo& info, Instruction* in, TensorDecl* decl);
+  bool ParseAttributes(const InstructionInfo& info, Instruction* in, TensorDecl* decl,
+                       uint32_t* seen);
   bool ParseAttribute(Attr attr, Instruction* in, TensorDecl* decl);
   bool ParseTileAnnotation(Instruction* in);
   bool ParseAnnotation(Scope scope, TensorDecl* decl);

@@ -107,7 +107,7 @@ class Printer {
     PrintResults(in);
     out_ += info.name;
     PrintOperands(in, info);
-    PrintAttributes(in);
+    if (!AttributesFollowSource(info)) PrintAttributes(in);
     PrintAnnotation(in);
   }
 
@@ -349,11 +349,17 @@ class Printer {
     if (in.result != kNoTensor || !in.index_results.empty()) out_ += " = ";
   }
 
+  // In a copy between memories the attributes are about the source.
+  static bool AttributesFollowSource(const InstructionInfo& info) {
+    return absl::string_view(info.operands) == "g>s";
+  }
+
   void PrintOperands(const Instruction& in, const InstructionInfo& info) {
     const absl::string_view letters = info.operands;
     const bool has_destination = letters.find('>') != absl::string_view::npos;
     for (size_t i = 0; i < in.operands.size(); ++i) {
       const bool last = i + 1 == in.operands.size();
+      if (has_destination && last && AttributesFollowSource(info)) PrintAttributes(in);
       out_ += i == 0 ? " " : has_destination && last ? " -> " : ", ";
       PrintOperand(in, info, in.operands[i]);
     }
