@@ -609,7 +609,8 @@ TILUS_API size_t tilus_module_target_count(const tilus_module *module);
 /// [0.1 | valid until the module's destroy | any thread | NULL, no such index: "" | never fails]
 TILUS_API tilus_string tilus_module_target_name(const tilus_module *module, size_t index);
 
-/// The number of stages that were timed; 0 for a module from a cache or from saved bytes.
+/// The number of stages that were timed. Restoring a module is a compile too: the program is the
+/// truth, and a saved cubin is used where the PTX is still the same.
 /// [0.1 | - | any thread | NULL: 0 | never fails]
 TILUS_API size_t tilus_module_stage_count(const tilus_module *module);
 
@@ -760,6 +761,7 @@ typedef struct tilus_launch_shape {
   uint32_t threads;          ///< of a block
   uint32_t shared_bytes;     ///< of a block
   uint64_t workspace_bytes;  ///< global memory that the launch needs besides its arguments
+  uint64_t clean_bytes;      ///< of these, from the front: zero before the first launch
 } tilus_launch_shape;
 
 /// Makes a module ready on a device.
@@ -806,14 +808,15 @@ typedef struct tilus_argument {
   tilus_type type;  ///< of what `pointer` points to; 0 = not checked
   int64_t integer;  ///< a u64 is passed as its bits
   double number;
-  void *pointer;    ///< an address of the kernel's device; NULL where nothing is accessed
+  void *pointer;    ///< an address of the kernel's device; NULL only where the grid is empty
   uint64_t size;    ///< bytes from `pointer` that may be accessed; 0 = not checked
 } tilus_argument;
 
 typedef struct tilus_launch_options {
   size_t struct_size;
   void *stream;             ///< see section 9
-  void *workspace;          ///< memory for the workspace, or NULL: the executable has its own
+  void *workspace;          ///< memory for the workspace, aligned to 256, its clean part zero
+                            ///< (kernels leave it so); or NULL: the kernel has one per stream
   uint64_t workspace_size;  ///< at least that of tilus_launch_shape
   const tilus_cancellation *cancellation;  ///< stops host device and simulator; or NULL
 } tilus_launch_options;

@@ -367,10 +367,10 @@ typedef struct tilus_conflicts {
   int64_t ideal;         ///< passes without any conflict
 } tilus_conflicts;
 
-/// From strides in elements, row-major where `strides` is NULL, and an XOR swizzle of element
-/// offsets: the `swizzle_bits` bits from position swizzle_base + swizzle_shift are XORed onto those
-/// from swizzle_base; none where swizzle_bits is 0.
-/// [0.1 | caller owns *out | any thread | NULL strides: row-major; others: error | -]
+/// From strides in elements, row-major where `strides` is NULL, and an XOR swizzle: an element
+/// offset x becomes x ^ ((x >> swizzle_shift) & ((2^swizzle_bits - 1) << swizzle_base)), where
+/// 0 <= bits <= shift; no swizzle where swizzle_bits is 0.
+/// [0.1 | caller owns *out | any thread | NULL strides: row-major; others: error | T0235, T0236]
 TILUS_API tilus_error *tilus_shared_layout_create(const int64_t *shape, const int64_t *strides,
                                                   size_t rank, int64_t swizzle_base,
                                                   int64_t swizzle_bits, int64_t swizzle_shift,
@@ -390,8 +390,8 @@ TILUS_API tilus_error *tilus_shared_layout_text(const tilus_shared_layout *layou
 TILUS_API tilus_error *tilus_shared_layout_offset(const tilus_shared_layout *layout,
                                                   const int64_t *index, int64_t *offset);
 
-/// What it costs to read or write the tile with this register layout.
-/// [0.1 | - | any thread | NULL: error | T0235: other shapes]
+/// What it costs to read or write the tile with this register layout, by the widest accesses that
+/// both layouts allow. [0.1 | - | any thread | NULL: error | T0225: other shapes, or too large]
 TILUS_API tilus_error *tilus_shared_layout_conflicts(const tilus_shared_layout *layout,
                                                      const tilus_layout *registers,
                                                      tilus_type type, tilus_conflicts *out);
@@ -404,8 +404,8 @@ TILUS_API void tilus_shared_layout_destroy(tilus_shared_layout *layout);
 // The weight transform: a matrix of codes is cut into tiles of a register layout, and the bytes
 // that each thread's registers hold are laid out so that u8 loads bring them in without any work:
 // byte j of thread t of a tile sits at (j / n1) * T * n1 + t * n1 + j mod n1, with n1 = gcd(bytes of
-// a thread, 16). Where a thread's share is not whole bytes the tile is repeated 2, 4 or 8 times along k.
-// Ragged edges are filled with code 0. Tiles follow each other in row-major order.
+// a thread, 16). Where a thread's share is not whole bytes the tile is repeated 2, 4 or 8 times
+// along k. Ragged edges are filled with code 0. Tiles follow each other in row-major order.
 
 /// How a matrix is packed.
 typedef struct tilus_weight_plan {

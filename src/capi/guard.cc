@@ -66,6 +66,11 @@ absl::StatusOr<absl::string_view> TextOf(tilus_string text, absl::string_view na
   return view;
 }
 
+absl::string_view SourceName(tilus_string name) noexcept {
+  const absl::string_view view(name.data, name.data == nullptr ? 0 : name.size);
+  return IsValidUtf8(view) ? view : absl::string_view();
+}
+
 absl::StatusOr<absl::Span<const int64_t>> ListOf(const int64_t* data, size_t count,
                                                  absl::string_view name) {
   if (count != 0) TILUS_RETURN_IF_ERROR(NotNull(data, name));

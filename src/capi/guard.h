@@ -67,6 +67,8 @@ absl::Status OutOfRange(absl::string_view name, absl::string_view problem,
 absl::StatusOr<absl::string_view> BytesOf(tilus_buffer bytes, absl::string_view name);
 // Likewise, and it must be valid UTF-8.
 absl::StatusOr<absl::string_view> TextOf(tilus_string text, absl::string_view name);
+// The name of an input for its diagnostics; empty when it is not text, which TextOf refuses.
+absl::string_view SourceName(tilus_string name) noexcept;
 // A list that the caller has counted: NULL only when `count` is 0, at most kMaxListCount long.
 inline constexpr size_t kMaxListCount = 1 << 16;
 absl::StatusOr<absl::Span<const int64_t>> ListOf(const int64_t* data, size_t count,

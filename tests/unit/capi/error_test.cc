@@ -130,7 +130,7 @@ TEST(StructTest, HaveNoPaddingAtTheirEnd) {
   EXPECT_PACKED(tilus_stage, microseconds);
   EXPECT_PACKED(tilus_device_info, clock_khz);
   EXPECT_PACKED(tilus_parameter, divisor);
-  EXPECT_PACKED(tilus_launch_shape, workspace_bytes);
+  EXPECT_PACKED(tilus_launch_shape, clean_bytes);
   EXPECT_PACKED(tilus_argument, size);
   EXPECT_PACKED(tilus_launch_options, cancellation);
   EXPECT_PACKED(tilus_conflicts, ideal);
@@ -146,7 +146,7 @@ TEST(StructTest, LayoutIsThatOfVersion01) {
   EXPECT_EQ(sizeof(tilus_stage), 32u);
   EXPECT_EQ(sizeof(tilus_device_info), 80u);
   EXPECT_EQ(sizeof(tilus_parameter), 48u);
-  EXPECT_EQ(sizeof(tilus_launch_shape), 48u);
+  EXPECT_EQ(sizeof(tilus_launch_shape), 56u);
   EXPECT_EQ(sizeof(tilus_argument), 48u);
   EXPECT_EQ(sizeof(tilus_launch_options), 40u);
   EXPECT_EQ(sizeof(tilus_conflicts), 40u);

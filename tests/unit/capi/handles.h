@@ -27,6 +27,13 @@ using Layout = std::unique_ptr<tilus_layout, Destroy<tilus_layout_destroy>>;
 using Device = std::unique_ptr<tilus_device, Destroy<tilus_device_destroy>>;
 using Memory = std::unique_ptr<tilus_memory, Destroy<tilus_memory_destroy>>;
 using Stream = std::unique_ptr<tilus_stream, Destroy<tilus_stream_destroy>>;
+using Program = std::unique_ptr<tilus_program, Destroy<tilus_program_destroy>>;
+using CompileOptions =
+    std::unique_ptr<tilus_compile_options, Destroy<tilus_compile_options_destroy>>;
+using Module = std::unique_ptr<tilus_module, Destroy<tilus_module_destroy>>;
+using Executable = std::unique_ptr<tilus_executable, Destroy<tilus_executable_destroy>>;
+using Kernel = std::unique_ptr<tilus_kernel, Destroy<tilus_kernel_destroy>>;
+using Cancellation = std::unique_ptr<tilus_cancellation, Destroy<tilus_cancellation_destroy>>;
 
 inline std::string Text(tilus_string text) { return std::string(text.data, text.size); }
 inline tilus_string View(const std::string& text) { return {text.data(), text.size()}; }
