@@ -33,9 +33,11 @@ struct ThreadCoordinate {
   std::vector<Step> steps;
 };
 
-// One coordinate a dimension of the layout. The values were computed at the start of the kernel, or
-// (Here) are computed at the builder's position.
+// One coordinate a dimension of the layout, computed at the start of the kernel.
 std::vector<ThreadCoordinate> ThreadCoordinatesOf(Context& ctx, const RegisterLayout& layout);
+// The same of the terms' sums: for questions (without values), and computed at the builder's
+// position.
+std::vector<ThreadCoordinate> ThreadSteps(int rank, absl::Span<const RegisterLayout::Term> terms);
 std::vector<ThreadCoordinate> ThreadCoordinatesHere(Context& ctx, int rank,
                                                     absl::Span<const RegisterLayout::Term> terms);
 
@@ -97,6 +99,9 @@ class TileAddress {
   Place PlaceOf(Local local, int granule_log2);
 
  private:
+  // What the run-time part of an offset counts: bytes where every term of it is whole bytes, else
+  // bits; elements under a swizzle.
+  enum class Unit : uint8_t { kElements, kBytes, kBits };
   struct Mode {
     int64_t extent, stride;
   };
@@ -141,9 +146,12 @@ class TileAddress {
   // Address arithmetic in the width of the space.
   Operand Add(Operand x, Operand y);
   Operand AddConstant(Operand x, int64_t c);
-  Operand Scaled(const Dim& dim, size_t d, Operand value32);
+  int64_t InUnits(int64_t elements) const;
+  Operand Scaled(size_t d, Operand value32);
+  Operand ScaledOffset(size_t d);
   Operand Base();
-  // In units: bytes where every term is whole bytes, else bits.
+  // `start` and the run-time terms of the offset, in the unit of the tensor.
+  Operand AddTerms(Operand start, const std::vector<int64_t>& key);
   Operand VariableOffset(const std::vector<int64_t>& key);
   Operand ModesOffset(Dim& dim, int64_t constant);
   Operand AddressRegister(const std::vector<int64_t>& key);
@@ -163,7 +171,8 @@ class TileAddress {
   int element_log2_ = 0;     // the same in elements
   uint32_t variable_bits_ = 0;     // bits that the run-time element offset can have
   bool variable_is_disjoint_ = false;  // whether no two terms of it share one
-  int unit_bits_ = 8;
+  bool is_constant_ = true;            // whether there is no run-time part
+  Unit unit_ = Unit::kBytes;
 
   std::map<std::vector<int64_t>, Operand> registers_;  // by runtime key
   std::map<std::vector<int64_t>, Operand> offsets_;
