@@ -211,7 +211,9 @@ TEST(WireHostileTest, EveryTruncationIsAnError) {
   for (size_t size = 0; size < bytes.size(); ++size) {
     const auto decoded = Decode(bytes.substr(0, size), kLimits);
     // A cut at the end of a program leaves a shorter module, never a different one.
-    if (decoded.ok()) EXPECT_NE(ir::PrintText(*decoded), whole);
+    if (decoded.ok()) {
+      EXPECT_NE(ir::PrintText(*decoded), whole);
+    }
   }
 }
 
