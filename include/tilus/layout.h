@@ -167,11 +167,11 @@ TILUS_API tilus_error *tilus_layout_create(const int64_t *shape, size_t rank,
                                            const int64_t *local, size_t local_count,
                                            tilus_layout **out);
 
-/// Reads a message tilus.v1.RegisterLayout.
+/// Reads a message tilus.v1.LayoutFile.
 /// [0.1 | caller owns *out | any thread | NULL: error | INCOMPATIBLE]
 TILUS_API tilus_error *tilus_layout_decode(tilus_buffer bytes, tilus_layout **out);
 
-/// Writes a message tilus.v1.RegisterLayout.
+/// Writes a message tilus.v1.LayoutFile.
 /// [0.1 | caller owns *out | any thread | NULL: error | -]
 TILUS_API tilus_error *tilus_layout_encode(const tilus_layout *layout, tilus_blob **out);
 

@@ -7,6 +7,7 @@
 #include "capi/layout_handle.h"
 #include "capi/type_code.h"
 #include "layout/layout_expression.h"
+#include "wire/wire.h"
 
 namespace tilus::capi {
 namespace {
@@ -60,6 +61,28 @@ tilus_error* tilus_layout_create(const int64_t* shape, size_t rank, const int64_
     return GiveLayout(RegisterLayout::Create(ToVector(extents), ToVector(factors),
                                              ToVector(threads), ToVector(locals)),
                       out);
+  });
+}
+
+tilus_error* tilus_layout_decode(tilus_buffer bytes, tilus_layout** out) {
+  return Guard([&]() -> absl::Status {
+    TILUS_RETURN_IF_ERROR(NotNull(bytes.data, "bytes"));
+    TILUS_RETURN_IF_ERROR(NotNull(out, "out"));
+    TILUS_ASSIGN_OR_RETURN(const absl::string_view view, BytesOf(bytes, "bytes"));
+    TILUS_ASSIGN_OR_RETURN(const tilus::LayoutExpression expression,
+                           tilus::wire::DecodeLayout(view, tilus::ir::Limits()));
+    return GiveLayout(expression.Evaluate(), out);
+  });
+}
+
+tilus_error* tilus_layout_encode(const tilus_layout* layout, tilus_blob** out) {
+  return Guard([&]() -> absl::Status {
+    TILUS_RETURN_IF_ERROR(NotNull(layout, "layout"));
+    TILUS_RETURN_IF_ERROR(NotNull(out, "out"));
+    tilus::LayoutExpression expression;
+    expression.tuple = layout->layout;
+    GiveBlob(tilus::wire::EncodeLayout(expression), out);
+    return absl::OkStatus();
   });
 }
 
