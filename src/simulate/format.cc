@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdio>
 
+#include "absl/strings/str_cat.h"
+
 namespace tilus::simulate {
 namespace {
 
@@ -19,13 +21,13 @@ std::string Print(const std::string& spec, T value) {
 
 std::string FormatValue(const std::string& flags, bool is_long, char conversion, uint64_t value,
                         absl::Span<const std::string> strings) {
-  const std::string spec = "%" + flags;
+  const std::string spec = absl::StrCat("%", flags);
   switch (conversion) {
     case 'd': case 'i':
       return is_long ? Print(spec + "lld", static_cast<long long>(value))
                      : Print(spec + "d", static_cast<int>(value));
     case 'u': case 'x': case 'X': case 'o':
-      return is_long ? Print(spec + "ll" + conversion, static_cast<unsigned long long>(value))
+      return is_long ? Print(absl::StrCat(spec, "ll", absl::string_view(&conversion, 1)), static_cast<unsigned long long>(value))
                      : Print(spec + conversion, static_cast<unsigned>(value));
     case 'c':
       return Print(spec + "c", static_cast<int>(value));

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "machine/builder.h"
 #include "machine/kernel.h"
 #include "machine/verify.h"
@@ -58,7 +59,7 @@ class TestKernel {
   }
   Operand Pointer(void* data, int64_t bytes) {
     machine::Param param;
-    param.name = "p" + std::to_string(kernel_.params.size());
+    param.name = absl::StrCat("p", kernel_.params.size());
     param.type = Type::kB64;
     param.size = param.align = 8;
     param.is_pointer = true;
@@ -68,7 +69,7 @@ class TestKernel {
   }
   Operand Scalar(Type type, uint64_t bits) {
     machine::Param param;
-    param.name = "p" + std::to_string(kernel_.params.size());
+    param.name = absl::StrCat("p", kernel_.params.size());
     param.type = type;
     param.size = param.align = static_cast<uint32_t>(BitsOf(type) / 8);
     kernel_.params.push_back(param);
@@ -137,7 +138,7 @@ inline std::vector<Fault> Faults(const Report& report) {
 
 inline std::string Messages(const Report& report) {
   std::string all;
-  for (const Finding& f : report.findings) all += std::string(FaultName(f.fault)) + ": " + f.message + "\n";
+  for (const Finding& f : report.findings) absl::StrAppend(&all, FaultName(f.fault), ": ", f.message, "\n");
   return all;
 }
 

@@ -1,0 +1,560 @@
+// Every opcode has a meaning, and the pure ones compute what independent models say, on edge
+// values and random ones.
+#include <algorithm>
+#include <bit>
+#include <cfenv>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <random>
+
+#include "absl/strings/str_cat.h"
+#include "machine/evaluate.h"
+#include "run_kernel.h"
+#include "simulate/semantics.h"
+#include "types/codec.h"
+
+namespace tilus::simulate {
+namespace {
+
+using machine::InfoOf;
+using machine::Modifiers;
+using machine::OperandKind;
+using machine::Round;
+
+TEST(Semantics, CoverTheOpTable) {
+  for (int i = 0; i < machine::kNumOps; ++i) {
+    const Op op = static_cast<Op>(i);
+    EXPECT_NE(SemanticsOf(op).run, nullptr) << InfoOf(op).name;
+    EXPECT_EQ(SemanticsOf(op).op, op) << InfoOf(op).name;
+  }
+}
+
+constexpr uint64_t kEdges64[] = {
+    0, 1, 2, 3, 7, 8, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x10000,
+    0x7fffffff, 0x80000000, 0x80000001, 0xfffffffe, 0xffffffff, 0x100000000,
+    0x7fffffffffffffff, 0x8000000000000000, 0xfffffffffffffffe, 0xffffffffffffffff,
+    // Floats: f32 1, -1, inf, -inf, NaN, subnormal, largest; f64 the same.
+    0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc12345, 0x00000001, 0x7f7fffff,
+    0x3ff0000000000000, 0xbff0000000000000, 0x7ff0000000000000, 0xfff0000000000000,
+    0x7ff8000000000000, 0x7fefffffffffffff, 0x3fe0000000000000, 0x4330000000000001,
+    // f16 and bf16: 1, -1, inf, NaN, subnormal, largest.
+    0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0x0001, 0x7bff, 0x3f80, 0xbf80, 0x7f80, 0x7fc0, 0x7f7f};
+
+RegClass ClassOfSpec(OperandKind kind, Type type, Type from) {
+  switch (kind) {
+    case OperandKind::kPred: return RegClass::kPred;
+    case OperandKind::kB16: return RegClass::kB16;
+    case OperandKind::kB64: return RegClass::kB64;
+    case OperandKind::kOfType: return ClassOf(type);
+    case OperandKind::kOfFrom: return ClassOf(from);
+    default: return RegClass::kB32;
+  }
+}
+
+uint64_t Mask(RegClass c) {
+  return BitsOf(c) == 64 ? ~uint64_t{0} : (uint64_t{1} << BitsOf(c)) - 1;
+}
+
+// One instruction on many tuples of sources, through the simulator. `srcs[i]` is a tuple.
+std::vector<uint64_t> RunOp(Op op, Modifiers mods, const std::vector<std::vector<uint64_t>>& srcs) {
+  const size_t n = srcs.size(), num_src = srcs[0].size();
+  std::vector<uint64_t> in(n * num_src), out(n, 0);
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t s = 0; s < num_src; ++s) in[i * num_src + s] = srcs[i][s];
+  }
+  TestKernel k(32);
+  Builder& b = k.b();
+  const Operand source = k.Buffer(&in), target = k.Buffer(&out);
+  const Operand count = ImmU32(static_cast<uint32_t>(n));
+  const Operand index = b.MadLoS32(b.Read(Special::kCtaidX), ImmU32(32), k.Tid());
+  b.BeginIf(When(b.Materialize(RegClass::kPred, b.SetpU32(Compare::kLt, index, count))));
+  const Operand at = k.At(source, index, static_cast<uint32_t>(8 * num_src));
+  std::vector<Operand> operands;
+  size_t s = 0;
+  for (const auto& spec : InfoOf(op).src_specs()) {
+    for (int j = 0; j < spec.count; ++j, ++s) {
+      const int32_t offset = static_cast<int32_t>(8 * s);
+      if (spec.kind == OperandKind::kConst) {
+        operands.push_back(Operand::Imm(srcs[0][s]));
+        continue;
+      }
+      const RegClass c = ClassOfSpec(spec.kind, mods.type, mods.from);
+      if (c == RegClass::kPred) {
+        const Reg word = k.LoadGlobal(at.Plus(offset));
+        operands.push_back(b.Materialize(c, b.SetpU32(Compare::kNe, word, ImmU32(0))));
+      } else {
+        const Type type = c == RegClass::kB16   ? Type::kB16
+                          : c == RegClass::kB64 ? Type::kB64
+                                                : Type::kB32;
+        operands.push_back(k.LoadGlobal(at.Plus(offset), type));
+      }
+    }
+  }
+  const RegClass c = ClassOfSpec(InfoOf(op).dst_specs()[0].kind, mods.type, mods.from);
+  const Reg d = b.NewReg(c);
+  b.Emit(op, {Operand(d)}, operands, mods);
+  const Operand result = k.At(target, index, 8);
+  if (c == RegClass::kPred) {
+    b.StGlobal(result, Type::kB32, {b.SelpB32(ImmU32(1), ImmU32(0), d)});
+  } else {
+    const Type type = c == RegClass::kB16 ? Type::kB16 : c == RegClass::kB64 ? Type::kB64 : Type::kB32;
+    b.StGlobal(result, type, {d});
+  }
+  b.EndIf();
+  k.RunClean({static_cast<int64_t>((n + 31) / 32), 1, 1});
+  return out;
+}
+
+// Tuples of edge values and of random ones.
+std::vector<std::vector<uint64_t>> Tuples(Op op, Modifiers mods, std::mt19937_64* random,
+                                          size_t num_random = 1500) {
+  std::vector<RegClass> classes;
+  for (const auto& spec : InfoOf(op).src_specs()) {
+    for (int j = 0; j < spec.count; ++j) {
+      classes.push_back(ClassOfSpec(spec.kind, mods.type, mods.from));
+    }
+  }
+  std::vector<std::vector<uint64_t>> tuples;
+  const auto edge = [&] { return kEdges64[(*random)() % std::size(kEdges64)]; };
+  if (classes.size() <= 2) {
+    for (const uint64_t a : kEdges64) {
+      for (const uint64_t b : kEdges64) {
+        tuples.push_back({a & Mask(classes[0])});
+        if (classes.size() == 2) tuples.back().push_back(b & Mask(classes[1]));
+        if (classes.size() == 1) break;
+      }
+    }
+  }
+  for (size_t i = 0; i < num_random; ++i) {
+    tuples.emplace_back();
+    for (const RegClass c : classes) {
+      const uint64_t r = (*random)();
+      const uint64_t value = r % 3 == 0 ? edge() : r % 3 == 1 ? (*random)() >> ((*random)() % 64)
+                                                              : (*random)();
+      tuples.back().push_back(value & Mask(c));
+    }
+  }
+  return tuples;
+}
+
+using Model = std::function<uint64_t(const std::vector<uint64_t>&)>;
+
+void ExpectModel(Op op, Modifiers mods, const Model& model, uint64_t tolerance = 0) {
+  std::mt19937_64 random(static_cast<uint64_t>(op));
+  const auto tuples = Tuples(op, mods, &random);
+  const auto got = RunOp(op, mods, tuples);
+  int shown = 0;
+  for (size_t i = 0; i < tuples.size() && shown < 3; ++i) {
+    const uint64_t want = model(tuples[i]);
+    const uint64_t distance = got[i] > want ? got[i] - want : want - got[i];
+    if (distance <= tolerance) continue;
+    ++shown;
+    std::string text;
+    for (const uint64_t s : tuples[i]) absl::StrAppend(&text, " ", absl::Hex(s));
+    ADD_FAILURE() << InfoOf(op).name << text << ": " << std::hex << got[i] << " != " << want;
+  }
+}
+
+// What the constant folder knows, the simulator computes alike.
+TEST(Semantics, AgreeWithConstantFolding) {
+  for (int i = 0; i < machine::kNumOps; ++i) {
+    const Op op = static_cast<Op>(i);
+    const machine::OpInfo& info = InfoOf(op);
+    if (!info.Has(machine::kPure) || info.Has(machine::kConvergent) || info.num_dst_specs != 1 ||
+        info.dst_specs()[0].count != 1 || info.takes_from || op == Op::kLdParam) {
+      continue;
+    }
+    std::vector<Modifiers> variants(1);
+    if (info.takes_compare) {
+      variants.clear();
+      const int last = op <= Op::kSetpU64 ? 6 : 9;
+      for (int c = 1; c <= last; ++c) {
+        variants.push_back(Builder::CompareModifiers(static_cast<Compare>(c)));
+      }
+    }
+    for (const Modifiers& mods : variants) {
+      std::mt19937_64 random(static_cast<uint64_t>(i));
+      auto tuples = Tuples(op, mods, &random, 600);
+      // A constant operand is the same in all of them.
+      if (op == Op::kLop3B32) {
+        for (auto& t : tuples) t[3] = 0xe8;
+      }
+      const auto got = RunOp(op, mods, tuples);
+      for (size_t n = 0; n < tuples.size(); ++n) {
+        const auto want = machine::Evaluate(op, mods, tuples[n]);
+        if (want && *want != got[n]) {
+          ADD_FAILURE() << info.name << ": " << std::hex << got[n] << " != " << *want;
+          break;
+        }
+      }
+    }
+  }
+}
+
+// ---- Integers and bits.
+
+int32_t S(uint64_t v) { return static_cast<int32_t>(v); }
+uint32_t U(uint64_t v) { return static_cast<uint32_t>(v); }
+int64_t SL(uint64_t v) { return static_cast<int64_t>(v); }
+
+TEST(Ops, Integers) {
+  using V = const std::vector<uint64_t>&;
+  ExpectModel(Op::kAddS32, {}, [](V s) { return U(s[0] + s[1]); });
+  ExpectModel(Op::kSubS64, {}, [](V s) { return s[0] - s[1]; });
+  ExpectModel(Op::kMulHiS32, {}, [](V s) {
+    return uint64_t{U(static_cast<uint64_t>((int64_t{S(s[0])} * S(s[1])) >> 32))};
+  });
+  ExpectModel(Op::kMulHiU64, {}, [](V s) {
+    return static_cast<uint64_t>((static_cast<unsigned __int128>(s[0]) * s[1]) >> 64);
+  });
+  ExpectModel(Op::kMadWideS32, {}, [](V s) {
+    return static_cast<uint64_t>(int64_t{S(s[0])} * S(s[1])) + s[2];
+  });
+  ExpectModel(Op::kMulWideU32, {}, [](V s) { return uint64_t{U(s[0])} * U(s[1]); });
+  ExpectModel(Op::kDivS32, {}, [](V s) -> uint64_t {
+    if (S(s[1]) == 0) return 0xffffffff;
+    return U(static_cast<uint64_t>(int64_t{S(s[0])} / S(s[1])));
+  });
+  ExpectModel(Op::kDivU64, {}, [](V s) { return s[1] == 0 ? ~uint64_t{0} : s[0] / s[1]; });
+  ExpectModel(Op::kRemS32, {}, [](V s) -> uint64_t {
+    if (S(s[1]) == 0) return s[0];
+    return U(static_cast<uint64_t>(int64_t{S(s[0])} % S(s[1])));
+  });
+  ExpectModel(Op::kRemS64, {}, [](V s) -> uint64_t {
+    if (s[1] == 0) return s[0];
+    return s[1] == ~uint64_t{0} ? 0 : static_cast<uint64_t>(SL(s[0]) % SL(s[1]));
+  });
+  ExpectModel(Op::kMinS64, {}, [](V s) { return SL(s[0]) < SL(s[1]) ? s[0] : s[1]; });
+  ExpectModel(Op::kMaxU32, {}, [](V s) { return std::max(s[0], s[1]); });
+  ExpectModel(Op::kAbsS32, {}, [](V s) { return S(s[0]) < 0 ? U(0 - s[0]) : U(s[0]); });
+}
+
+TEST(Ops, Bits) {
+  using V = const std::vector<uint64_t>&;
+  ExpectModel(Op::kShlB32, {}, [](V s) { return s[1] > 31 ? 0 : U(s[0] << s[1]); });
+  ExpectModel(Op::kShlB64, {}, [](V s) { return s[1] > 63 ? 0 : s[0] << s[1]; });
+  ExpectModel(Op::kShrS32, {}, [](V s) { return U(static_cast<uint64_t>(S(s[0]) >> (s[1] > 31 ? 31 : s[1]))); });
+  ExpectModel(Op::kShrS64, {}, [](V s) {
+    return static_cast<uint64_t>(SL(s[0]) >> (s[1] > 63 ? 63 : s[1]));
+  });
+  ExpectModel(Op::kShrU64, {}, [](V s) { return s[1] > 63 ? 0 : s[0] >> s[1]; });
+  // Bit by bit: the source of each bit of the result.
+  const auto funnel = [](bool left, bool wrap) {
+    return [=](V s) {
+      const int n = wrap ? static_cast<int>(s[2] & 31) : static_cast<int>(std::min<uint64_t>(s[2], 32));
+      uint64_t result = 0;
+      for (int i = 0; i < 32; ++i) {
+        const int from = left ? 32 + i - n : i + n;
+        const uint64_t bit = from < 32 ? s[0] >> from & 1 : s[1] >> (from - 32) & 1;
+        result |= bit << i;
+      }
+      return result;
+    };
+  };
+  ExpectModel(Op::kShfLWrapB32, {}, funnel(true, true));
+  ExpectModel(Op::kShfLClampB32, {}, funnel(true, false));
+  ExpectModel(Op::kShfRWrapB32, {}, funnel(false, true));
+  ExpectModel(Op::kShfRClampB32, {}, funnel(false, false));
+  ExpectModel(Op::kPrmtB32, {}, [](V s) {
+    uint64_t result = 0;
+    for (int i = 0; i < 4; ++i) {
+      const int pick = static_cast<int>(s[2] >> (4 * i) & 15);
+      const uint64_t byte = ((pick & 7) < 4 ? s[0] : s[1]) >> (8 * (pick & 3)) & 0xff;
+      result |= (pick & 8 ? (byte >> 7) * 0xff : byte) << (8 * i);
+    }
+    return result;
+  });
+  const auto extract = [](bool sign) {
+    return [=](V s) {
+      const uint32_t position = s[1] & 255, length = s[2] & 255;
+      uint64_t result = 0;
+      for (uint32_t i = 0; i < 32; ++i) {
+        const uint32_t last = std::min<uint32_t>(position + length - 1, 31);
+        const uint64_t fill = sign && length != 0 ? s[0] >> last & 1 : 0;
+        const uint64_t bit = i < length && position + i < 32 ? s[0] >> (position + i) & 1 : fill;
+        result |= bit << i;
+      }
+      return result;
+    };
+  };
+  ExpectModel(Op::kBfeU32, {}, extract(false));
+  ExpectModel(Op::kBfeS32, {}, extract(true));
+  ExpectModel(Op::kBfiB32, {}, [](V s) {
+    uint64_t result = s[1];
+    for (uint32_t i = 0; i < (s[3] & 255) && (s[2] & 255) + i < 32; ++i) {
+      const uint32_t at = static_cast<uint32_t>(s[2] & 255) + i;
+      result = (result & ~(uint64_t{1} << at)) | (s[0] >> i & 1) << at;
+    }
+    return result;
+  });
+  ExpectModel(Op::kPopcB32, {}, [](V s) { return static_cast<uint64_t>(std::popcount(s[0])); });
+  ExpectModel(Op::kClzB32, {}, [](V s) { return static_cast<uint64_t>(std::countl_zero(U(s[0]))); });
+  ExpectModel(Op::kBrevB32, {}, [](V s) {
+    uint64_t r = 0;
+    for (int i = 0; i < 32; ++i) r |= (s[0] >> i & 1) << (31 - i);
+    return r;
+  });
+  ExpectModel(Op::kPackB64, {}, [](V s) { return s[0] | s[1] << 32; });
+  ExpectModel(Op::kSelpB64, {}, [](V s) { return s[2] ? s[0] : s[1]; });
+}
+
+TEST(Ops, Lop3ForEveryTable) {
+  std::mt19937_64 random(3);
+  for (uint64_t table = 0; table < 256; ++table) {
+    std::vector<std::vector<uint64_t>> tuples;
+    for (int i = 0; i < 32; ++i) tuples.push_back({U(random()), U(random()), U(random()), table});
+    const auto got = RunOp(Op::kLop3B32, {}, tuples);
+    for (size_t i = 0; i < tuples.size(); ++i) {
+      uint64_t want = 0;
+      for (int bit = 0; bit < 32; ++bit) {
+        const uint64_t row = (tuples[i][0] >> bit & 1) << 2 | (tuples[i][1] >> bit & 1) << 1 |
+                             (tuples[i][2] >> bit & 1);
+        want |= (table >> row & 1) << bit;
+      }
+      ASSERT_EQ(got[i], want) << table;
+    }
+  }
+}
+
+// ---- Floats.
+
+float F(uint64_t bits) { return std::bit_cast<float>(U(bits)); }
+double D(uint64_t bits) { return std::bit_cast<double>(bits); }
+uint64_t B(float v) { return std::isnan(v) ? 0x7fffffff : std::bit_cast<uint32_t>(v); }
+uint64_t B(double v) { return std::isnan(v) ? 0x7ff8000000000000 : std::bit_cast<uint64_t>(v); }
+
+TEST(Ops, Floats) {
+  using V = const std::vector<uint64_t>&;
+  ExpectModel(Op::kAddF32, {}, [](V s) { return B(F(s[0]) + F(s[1])); });
+  ExpectModel(Op::kMulF32, {}, [](V s) { return B(F(s[0]) * F(s[1])); });
+  ExpectModel(Op::kFmaF32, {}, [](V s) { return B(std::fma(F(s[0]), F(s[1]), F(s[2]))); });
+  ExpectModel(Op::kDivRnF32, {}, [](V s) { return B(F(s[0]) / F(s[1])); });
+  ExpectModel(Op::kSqrtRnF32, {}, [](V s) { return B(std::sqrt(F(s[0]))); });
+  ExpectModel(Op::kSubF64, {}, [](V s) { return B(D(s[0]) - D(s[1])); });
+  ExpectModel(Op::kFmaF64, {}, [](V s) { return B(std::fma(D(s[0]), D(s[1]), D(s[2]))); });
+  ExpectModel(Op::kDivRnF64, {}, [](V s) { return B(D(s[0]) / D(s[1])); });
+  ExpectModel(Op::kAbsF64, {}, [](V s) { return B(std::fabs(D(s[0]))); });
+  ExpectModel(Op::kNegF32, {}, [](V s) { return B(-F(s[0])); });
+  const auto extreme = [](bool want_max) {
+    return [=](V s) {
+      const float a = F(s[0]), b = F(s[1]);
+      if (std::isnan(a)) return B(b);
+      if (std::isnan(b)) return B(a);
+      if (a == 0 && b == 0) return std::signbit(a) != want_max ? s[0] : s[1];
+      return B(want_max ? std::fmax(a, b) : std::fmin(a, b));
+    };
+  };
+  ExpectModel(Op::kMinF32, {}, extreme(false));
+  ExpectModel(Op::kMaxF32, {}, extreme(true));
+}
+
+TEST(Ops, ApproximationsAreCloseToTheFunctions) {
+  using V = const std::vector<uint64_t>&;
+  ExpectModel(Op::kEx2ApproxF32, {}, [](V s) { return B(std::exp2(F(s[0]))); }, 2);
+  ExpectModel(Op::kRsqrtApproxF32, {}, [](V s) { return B(1 / std::sqrt(F(s[0]))); }, 2);
+  ExpectModel(Op::kRcpApproxF32, {}, [](V s) { return B(1 / F(s[0])); }, 1);
+  ExpectModel(Op::kTanhApproxF32, {}, [](V s) { return B(std::tanh(F(s[0]))); }, 2);
+  ExpectModel(Op::kLg2ApproxF32, {}, [](V s) { return B(std::log2(F(s[0]))); }, 2);
+  ExpectModel(Op::kSinApproxF32, {}, [](V s) { return B(std::sin(F(s[0]))); }, 2);
+}
+
+// Half precision against long double arithmetic, rounded once by bisection over all codes.
+uint64_t RoundOnce(DataType type, long double exact) {
+  if (std::isnan(exact)) return 0x7fff;
+  const uint64_t sign = std::signbit(exact) ? 0x8000 : 0;
+  const long double magnitude = std::fabs(exact);
+  const uint64_t infinity = type == kF16 ? 0x7c00 : 0x7f80;
+  uint64_t low = 0, high = infinity;  // value(low) <= magnitude
+  const auto value = [&](uint64_t code) -> long double {
+    if (code < infinity) return DecodeToDouble(type, code);
+    // Half a unit beyond the largest rounds to infinity.
+    return 2 * static_cast<long double>(DecodeToDouble(type, infinity - 1)) -
+           DecodeToDouble(type, infinity - 2);
+  };
+  if (std::isinf(magnitude) || magnitude >= value(infinity)) return sign | infinity;
+  while (high - low > 1) {
+    const uint64_t middle = (low + high) / 2;
+    (value(middle) <= magnitude ? low : high) = middle;
+  }
+  const long double below = magnitude - value(low), above = value(high) - magnitude;
+  const bool up = above < below || (above == below && (low & 1) != 0);
+  return sign | (up ? high : low);
+}
+
+TEST(Ops, HalvesRoundOnce) {
+  using V = const std::vector<uint64_t>&;
+  const auto check = [](DataType t, Op add, Op sub, Op mul, Op fma) {
+    const auto x = [t](uint64_t code) -> long double { return DecodeToDouble(t, code); };
+    ExpectModel(add, {}, [=](V s) { return RoundOnce(t, x(s[0]) + x(s[1])); });
+    ExpectModel(sub, {}, [=](V s) { return RoundOnce(t, x(s[0]) - x(s[1])); });
+    ExpectModel(mul, {}, [=](V s) { return RoundOnce(t, x(s[0]) * x(s[1])); });
+    // What the sum of product and addend loses decides only between the sides of a tie.
+    ExpectModel(fma, {}, [=](V s) {
+      const long double product = x(s[0]) * x(s[1]), addend = x(s[2]);
+      const long double sum = product + addend;
+      if (!std::isfinite(sum)) return RoundOnce(t, sum);
+      const long double part = sum - product;
+      const long double lost = (product - (sum - part)) + (addend - part);
+      return RoundOnce(t, lost == 0 ? sum : std::nextafter(sum, lost > 0 ? INFINITY : -INFINITY));
+    });
+  };
+  check(kF16, Op::kAddF16, Op::kSubF16, Op::kMulF16, Op::kFmaF16);
+  check(kBF16, Op::kAddBF16, Op::kSubBF16, Op::kMulBF16, Op::kFmaBF16);
+}
+
+TEST(Ops, PairsComputeBothHalves) {
+  std::mt19937_64 random(5);
+  const std::pair<Op, Op> rows[] = {
+      {Op::kAddF16x2, Op::kAddF16},   {Op::kSubF16x2, Op::kSubF16},   {Op::kMulF16x2, Op::kMulF16},
+      {Op::kFmaF16x2, Op::kFmaF16},   {Op::kMinF16x2, Op::kMinF16},   {Op::kMaxF16x2, Op::kMaxF16},
+      {Op::kAbsF16x2, Op::kAbsF16},   {Op::kNegF16x2, Op::kNegF16},   {Op::kAddBF16x2, Op::kAddBF16},
+      {Op::kSubBF16x2, Op::kSubBF16}, {Op::kMulBF16x2, Op::kMulBF16}, {Op::kFmaBF16x2, Op::kFmaBF16},
+      {Op::kMinBF16x2, Op::kMinBF16}, {Op::kMaxBF16x2, Op::kMaxBF16}, {Op::kAbsBF16x2, Op::kAbsBF16},
+      {Op::kNegBF16x2, Op::kNegBF16}};
+  for (const auto& [pair, half] : rows) {
+    const auto tuples = Tuples(pair, {}, &random, 500);
+    auto low = tuples, high = tuples;
+    for (size_t i = 0; i < tuples.size(); ++i) {
+      for (size_t s = 0; s < tuples[i].size(); ++s) {
+        low[i][s] &= 0xffff;
+        high[i][s] >>= 16;
+      }
+    }
+    const auto got = RunOp(pair, {}, tuples);
+    const auto want_low = RunOp(half, {}, low), want_high = RunOp(half, {}, high);
+    for (size_t i = 0; i < got.size(); ++i) {
+      ASSERT_EQ(got[i], want_low[i] | want_high[i] << 16) << InfoOf(pair).name;
+    }
+  }
+}
+
+// ---- Conversions.
+
+Modifiers Conversion(Type to, Type from, Round round = Round::kNone, bool saturate = false) {
+  Modifiers mods;
+  mods.type = to;
+  mods.from = from;
+  mods.round = round;
+  mods.saturate = saturate;
+  return mods;
+}
+
+TEST(Ops, ConvertFloatToInteger) {
+  using V = const std::vector<uint64_t>&;
+  ExpectModel(Op::kCvt, Conversion(Type::kS32, Type::kF32, Round::kRzi), [](V s) -> uint64_t {
+    const double v = F(s[0]);
+    if (std::isnan(v)) return 0;
+    return U(static_cast<uint64_t>(static_cast<int64_t>(std::clamp(std::trunc(v), -2147483648.0, 2147483647.0))));
+  });
+  ExpectModel(Op::kCvt, Conversion(Type::kU32, Type::kF64, Round::kRni), [](V s) -> uint64_t {
+    const double v = D(s[0]);
+    if (std::isnan(v)) return 0x80000000;
+    return static_cast<uint64_t>(std::clamp(std::nearbyint(v), 0.0, 4294967295.0));
+  });
+  ExpectModel(Op::kCvt, Conversion(Type::kS8, Type::kF16, Round::kRmi), [](V s) -> uint64_t {
+    const double v = DecodeToDouble(kF16, s[0]);
+    if (std::isnan(v)) return 0;
+    return U(static_cast<uint64_t>(static_cast<int64_t>(std::clamp(std::floor(v), -128.0, 127.0))));
+  });
+  ExpectModel(Op::kCvt, Conversion(Type::kS64, Type::kF32, Round::kRpi), [](V s) -> uint64_t {
+    const float v = F(s[0]);
+    if (std::isnan(v) || v < -0x1p63f) return uint64_t{1} << 63;
+    if (v >= 0x1p63f) return (uint64_t{1} << 63) - 1;
+    return static_cast<uint64_t>(static_cast<int64_t>(std::ceil(v)));
+  });
+}
+
+TEST(Ops, ConvertIntegers) {
+  using V = const std::vector<uint64_t>&;
+  ExpectModel(Op::kCvt, Conversion(Type::kS8, Type::kS32),
+              [](V s) { return U(static_cast<uint64_t>(int64_t{static_cast<int8_t>(s[0])})); });
+  ExpectModel(Op::kCvt, Conversion(Type::kU16, Type::kS64), [](V s) { return s[0] & 0xffff; });
+  ExpectModel(Op::kCvt, Conversion(Type::kS64, Type::kS16), [](V s) {
+    return static_cast<uint64_t>(int64_t{static_cast<int16_t>(s[0])});
+  });
+  ExpectModel(Op::kCvt, Conversion(Type::kU8, Type::kS32, Round::kNone, true), [](V s) {
+    return static_cast<uint64_t>(std::clamp(S(s[0]), 0, 255));
+  });
+  ExpectModel(Op::kCvt, Conversion(Type::kF32, Type::kS32, Round::kRn),
+              [](V s) { return B(static_cast<float>(S(s[0]))); });
+  ExpectModel(Op::kCvt, Conversion(Type::kF64, Type::kU64, Round::kRn),
+              [](V s) { return B(static_cast<double>(s[0])); });
+}
+
+// Directed roundings against the FPU's own modes.
+TEST(Ops, ConvertWithDirectedRounding) {
+  using V = const std::vector<uint64_t>&;
+  const std::pair<Round, int> modes[] = {{Round::kRn, FE_TONEAREST}, {Round::kRz, FE_TOWARDZERO},
+                                         {Round::kRm, FE_DOWNWARD}, {Round::kRp, FE_UPWARD}};
+  for (const auto& [round, mode] : modes) {
+    const int fpu = mode;
+    ExpectModel(Op::kCvt, Conversion(Type::kF32, Type::kF64, round), [=](V s) {
+      std::fesetround(fpu);
+      volatile double v = D(s[0]);
+      volatile float r = static_cast<float>(v);
+      std::fesetround(FE_TONEAREST);
+      return B(r);
+    });
+    ExpectModel(Op::kCvt, Conversion(Type::kF32, Type::kS64, round), [=](V s) {
+      std::fesetround(fpu);
+      volatile int64_t v = SL(s[0]);
+      volatile float r = static_cast<float>(v);
+      std::fesetround(FE_TONEAREST);
+      return B(r);
+    });
+    // f16: the code whose neighbour on the wanted side is not closer to the value.
+    ExpectModel(Op::kCvt, Conversion(Type::kF16, Type::kF32, round), [=](V s) -> uint64_t {
+      const double v = F(s[0]);
+      if (std::isnan(v)) return 0x7fff;
+      const uint64_t near = EncodeFromDouble(kF16, v);
+      const double d = DecodeToDouble(kF16, near);
+      const uint64_t sign = near & 0x8000;
+      const auto next = [&](double toward) -> uint64_t {
+        if ((near & 0x7fff) == 0) return (toward < 0 ? 0x8000 : 0) | 1;
+        return (toward > d) == (sign == 0) ? near + 1 : near - 1;
+      };
+      const bool down = round == Round::kRm || (round == Round::kRz && v > 0);
+      if (round == Round::kRn || d == v) return near;
+      if (down && d > v) return next(-INFINITY);
+      if (!down && d < v) return next(INFINITY);
+      return near;
+    });
+  }
+}
+
+TEST(Ops, ConvertBetweenFloats) {
+  using V = const std::vector<uint64_t>&;
+  ExpectModel(Op::kCvt, Conversion(Type::kF32, Type::kF16), [](V s) {
+    return B(static_cast<float>(DecodeToDouble(kF16, s[0])));
+  });
+  ExpectModel(Op::kCvt, Conversion(Type::kBF16, Type::kF32, Round::kRn), [](V s) {
+    return RoundOnce(kBF16, F(s[0]));
+  });
+  ExpectModel(Op::kCvt, Conversion(Type::kF32, Type::kF32, Round::kRni),
+              [](V s) { return B(std::nearbyint(F(s[0]))); });
+  ExpectModel(Op::kCvt, Conversion(Type::kF32, Type::kF32, Round::kNone, true), [](V s) {
+    return std::isnan(F(s[0])) || F(s[0]) <= 0 ? 0 : B(std::fmin(F(s[0]), 1.0f));
+  });
+  ExpectModel(Op::kCvt, Conversion(Type::kTF32, Type::kF32, Round::kRna), [](V s) -> uint64_t {
+    if (std::isnan(F(s[0]))) return 0x7fffffff;
+    if (std::isinf(F(s[0]))) return s[0];
+    return (s[0] + 0x1000) & 0xffffe000;
+  });
+  ExpectModel(Op::kCvtF16x2F32, {}, [](V s) {
+    return RoundOnce(kF16, F(s[0])) << 16 | RoundOnce(kF16, F(s[1]));
+  });
+  ExpectModel(Op::kCvtE4M3x2F32, {}, [](V s) {
+    return EncodeFromFloat(kF8E4M3, F(s[0])) << 8 | EncodeFromFloat(kF8E4M3, F(s[1]));
+  });
+  ExpectModel(Op::kCvtF16x2E5M2x2, {}, [](V s) {
+    const auto half = [](uint64_t code) {
+      const double v = DecodeToDouble(kF8E5M2, code);
+      return std::isnan(v) ? 0x7fff : EncodeFromDouble(kF16, v);
+    };
+    return half(s[0] >> 8) << 16 | half(s[0] & 0xff);
+  });
+}
+
+}  // namespace
+}  // namespace tilus::simulate
