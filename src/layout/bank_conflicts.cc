@@ -19,9 +19,8 @@ constexpr int64_t kWarpLanes = 32;
 
 absl::Status AccessError(const SharedLayout& shared, const RegisterLayout& f,
                          absl::string_view problem) {
-  return MakeError(DiagId::kLayoutOperand,
-                   absl::StrCat("an access of ", shared.ToString(), " by ", f.ToString(), ": ",
-                                problem));
+  return MakeError(DiagId::kLayoutOperand, absl::StrCat("an access of ", shared.ToString(), " by ",
+                                                        f.ToString(), ": ", problem));
 }
 
 absl::Status CheckAccess(const SharedLayout& shared, int element_bits, const RegisterLayout& f,
@@ -32,14 +31,13 @@ absl::Status CheckAccess(const SharedLayout& shared, int element_bits, const Reg
                        absl::StrCat("the shapes ", layout_internal::ListText(shared.shape()),
                                     " and ", layout_internal::ListText(f.shape()), " differ"));
   }
-  const bool power = vector_bytes >= 1 && vector_bytes <= 16 &&
-                     (vector_bytes & (vector_bytes - 1)) == 0;
+  const bool power =
+      vector_bytes >= 1 && vector_bytes <= 16 && (vector_bytes & (vector_bytes - 1)) == 0;
   if (!power || vector_bytes * 8 % element_bits != 0 ||
       f.locals_per_thread() % (vector_bytes * 8 / element_bits) != 0) {
     return AccessError(shared, f,
                        absl::StrCat(vector_bytes, " bytes at once do not divide ",
-                                    f.locals_per_thread(), " elements of ", element_bits,
-                                    " bits"));
+                                    f.locals_per_thread(), " elements of ", element_bits, " bits"));
   }
   if (f.num_threads() * f.locals_per_thread() > kMaxCountedElements) {
     return AccessError(shared, f, absl::StrCat("more than ", kMaxCountedElements, " elements"));
@@ -58,10 +56,10 @@ absl::StatusOr<int64_t> RunAddress(const SharedLayout& shared, int element_bits,
     const int64_t offset = shared.Offset(index);
     if (n == 0) begin = offset;
     if (offset != begin + n || begin * element_bits % (count * element_bits) != 0) {
-      return AccessError(shared, f,
-                         absl::StrCat("thread ", thread, " does not have its ", count,
-                                      " elements from local ", first,
-                                      " adjacent and aligned in shared memory"));
+      return AccessError(
+          shared, f,
+          absl::StrCat("thread ", thread, " does not have its ", count, " elements from local ",
+                       first, " adjacent and aligned in shared memory"));
     }
   }
   return begin * element_bits / 8;

@@ -43,9 +43,9 @@ std::string FirstFailure(int bits1, const RegisterLayout& layout1, int bits2,
 
 absl::StatusOr<BitLayout> BitLayout::Create(int bits, RegisterLayout layout) {
   if (bits < 1 || bits > kMaxElementBits) {
-    return MakeError(DiagId::kElementBits,
-                     absl::StrCat("an element of ", bits, " bits is not 1 to ", kMaxElementBits,
-                                  " bits wide"));
+    return MakeError(
+        DiagId::kElementBits,
+        absl::StrCat("an element of ", bits, " bits is not 1 to ", kMaxElementBits, " bits wide"));
   }
   return BitLayout(bits, std::move(layout));
 }
@@ -111,12 +111,11 @@ absl::StatusOr<ViewLocations> LocateView(int bits1, const RegisterLayout& layout
   TILUS_RETURN_IF_ERROR(ViewStatus(CheckView(bits1, layout1, bits2, layout2, bit_offset)));
   TILUS_ASSIGN_OR_RETURN(const BitLayout source, BitLayout::Create(bits1, layout1));
   TILUS_ASSIGN_OR_RETURN(const BitLayout target, BitLayout::Create(bits2, layout2));
-  if (thread < 0 || thread >= target.num_threads() || bit < 0 ||
-      bit >= target.bits_per_thread()) {
-    return MakeError(DiagId::kLayoutOperand,
-                     absl::StrCat("thread ", thread, ", bit ", bit, " is outside the ",
-                                  target.num_threads(), " threads of ", target.bits_per_thread(),
-                                  " bits of ", Side(bits2, layout2)));
+  if (thread < 0 || thread >= target.num_threads() || bit < 0 || bit >= target.bits_per_thread()) {
+    return MakeError(
+        DiagId::kLayoutOperand,
+        absl::StrCat("thread ", thread, ", bit ", bit, " is outside the ", target.num_threads(),
+                     " threads of ", target.bits_per_thread(), " bits of ", Side(bits2, layout2)));
   }
   return ViewLocations{source.Locate(thread, bit_offset.value_or(0) + bit),
                        target.Locate(thread, bit)};

@@ -91,8 +91,9 @@ absl::Status Indivisible(const RegisterLayout& h, const RegisterLayout& divisor,
 // The conditions on counts and shapes, worded.
 absl::Status CheckMultiples(const RegisterLayout& h, const RegisterLayout& divisor, Side side) {
   if (divisor.rank() > h.rank()) {
-    return Indivisible(h, divisor, side, absl::StrCat("the divisor has rank ", divisor.rank(),
-                                                      ", the layout ", h.rank()));
+    return Indivisible(
+        h, divisor, side,
+        absl::StrCat("the divisor has rank ", divisor.rank(), ", the layout ", h.rank()));
   }
   auto check = [&](absl::string_view what, int64_t whole, int64_t part) {
     if (whole % part == 0) return absl::OkStatus();

@@ -5,8 +5,8 @@
 // width a cell also says where the element starts in the thread's bit string, and the SVG shows
 // beneath the tile the registers of a thread, bit by bit: elements that straddle registers show.
 //
-// Tiles of rank 1 are one row, those of higher rank a page for each index of the leading dimensions.
-// Pictures depend on nothing but their arguments.
+// Tiles of rank 1 are one row, those of higher rank a page for each index of the leading
+// dimensions. Pictures depend on nothing but their arguments.
 #pragma once
 
 #include <cstdint>

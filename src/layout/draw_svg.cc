@@ -16,8 +16,8 @@ using layout_internal::TilePages;
 
 // Lengths in pixels.
 constexpr int64_t kMargin = 16;
-constexpr int64_t kLine = 18;         // a line of text
-constexpr int64_t kLabel = 34;        // row and register labels
+constexpr int64_t kLine = 18;   // a line of text
+constexpr int64_t kLabel = 34;  // row and register labels
 constexpr int64_t kCellWidth = 58;
 constexpr int64_t kBitWidth = 26;
 constexpr int64_t kRegisterHeight = 30;
@@ -27,8 +27,10 @@ constexpr int64_t kCaptionWidth = 8;   // of a letter, about
 class SvgDrawing {
  public:
   SvgDrawing(const RegisterLayout& layout, std::optional<int> bits)
-      : layout_(layout), bits_(bits), pages_(layout), caption_(layout_internal::Caption(layout,
-                                                                                        bits)) {}
+      : layout_(layout),
+        bits_(bits),
+        pages_(layout),
+        caption_(layout_internal::Caption(layout, bits)) {}
 
   std::string Draw() {
     y_ = kMargin + kLine;
@@ -97,9 +99,9 @@ class SvgDrawing {
     Text(middle, y_ + 31, "middle", "loc", absl::StrCat("i", owner.local));
     if (!bits_.has_value()) return;
     const int64_t first = owner.local * *bits_;
-    Text(middle, y_ + 46, "middle", "bit",
-         *bits_ == 1 ? absl::StrCat("b", first)
-                     : absl::StrCat("b", first, "-", first + *bits_ - 1));
+    Text(
+        middle, y_ + 46, "middle", "bit",
+        *bits_ == 1 ? absl::StrCat("b", first) : absl::StrCat("b", first, "-", first + *bits_ - 1));
   }
 
   // Each register a row, bit 31 on the left, as elements: the same in every thread.
@@ -117,8 +119,7 @@ class SvgDrawing {
       Text(BitX(bit) + kBitWidth / 2, y_ - 5, "middle", "axis", absl::StrCat(bit));
     }
     for (int64_t w = 0; w < drawn; ++w) {
-      Text(kMargin + kLabel - 8, y_ + kRegisterHeight / 2 + 4, "end", "axis",
-           absl::StrCat("r", w));
+      Text(kMargin + kLabel - 8, y_ + kRegisterHeight / 2 + 4, "end", "axis", absl::StrCat("r", w));
       DrawRegister(w * kRegisterBits, std::min(total, (w + 1) * kRegisterBits));
       y_ += kRegisterHeight;
     }

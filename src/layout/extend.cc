@@ -37,8 +37,7 @@ absl::StatusOr<RegisterLayout> Repeat(const RegisterLayout& f, absl::Span<const 
 
 absl::StatusOr<RegisterLayout> Broadcast(const RegisterLayout& f, int dim, int64_t n) {
   if (dim < 0 || dim >= f.rank() || f.shape()[dim] != 1) {
-    return OperandError("broadcast", f,
-                        absl::StrCat("dimension ", dim, " is none of extent 1"));
+    return OperandError("broadcast", f, absl::StrCat("dimension ", dim, " is none of extent 1"));
   }
   std::vector<int64_t> block(f.rank(), 1);
   block[dim] = n;
@@ -47,9 +46,9 @@ absl::StatusOr<RegisterLayout> Broadcast(const RegisterLayout& f, int dim, int64
 
 absl::StatusOr<RegisterLayout> Complement(const RegisterLayout& f, int64_t threads) {
   if (threads < 1 || threads % f.num_threads() != 0) {
-    return OperandError("complement", f,
-                        absl::StrCat(threads, " threads are no positive multiple of its ",
-                                     f.num_threads()));
+    return OperandError(
+        "complement", f,
+        absl::StrCat(threads, " threads are no positive multiple of its ", f.num_threads()));
   }
   TILUS_ASSIGN_OR_RETURN(const RegisterLayout copies,
                          RegisterLayout::Replicated(threads / f.num_threads(), f.rank()));

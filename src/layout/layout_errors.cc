@@ -20,9 +20,9 @@ std::string ListText(absl::Span<const int64_t> values) {
 
 absl::Status CheckShape(absl::string_view what, absl::Span<const int64_t> shape) {
   if (shape.size() > static_cast<size_t>(kMaxLayoutRank)) {
-    return MakeError(DiagId::kLayoutRank,
-                     absl::StrCat(what, " has ", shape.size(), " dimensions, the limit is ",
-                                  kMaxLayoutRank));
+    return MakeError(
+        DiagId::kLayoutRank,
+        absl::StrCat(what, " has ", shape.size(), " dimensions, the limit is ", kMaxLayoutRank));
   }
   for (int64_t extent : shape) {
     if (extent < 1) {
@@ -34,8 +34,8 @@ absl::Status CheckShape(absl::string_view what, absl::Span<const int64_t> shape)
   const std::optional<int64_t> size = CheckedProduct(shape);
   if (!size.has_value() || *size > kMaxLayoutElements) {
     return MakeError(DiagId::kLayoutTooLarge,
-                     absl::StrCat(what, " ", ListText(shape), " has more than ",
-                                  kMaxLayoutElements, " elements"));
+                     absl::StrCat(what, " ", ListText(shape), " has more than ", kMaxLayoutElements,
+                                  " elements"));
   }
   return absl::OkStatus();
 }

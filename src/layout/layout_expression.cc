@@ -238,9 +238,9 @@ absl::StatusOr<LayoutExpression> ParseLayoutPrefix(absl::string_view text, size_
 
 absl::StatusOr<LayoutExpression> ParseLayoutExpression(absl::string_view text) {
   if (text.size() > kMaxLayoutTextBytes) {
-    return MakeError(DiagId::kLayoutTooLarge, absl::StrCat("a layout of ", text.size(),
-                                                           " bytes is longer than the limit of ",
-                                                           kMaxLayoutTextBytes));
+    return MakeError(DiagId::kLayoutTooLarge,
+                     absl::StrCat("a layout of ", text.size(),
+                                  " bytes is longer than the limit of ", kMaxLayoutTextBytes));
   }
   size_t consumed = 0;
   TILUS_ASSIGN_OR_RETURN(LayoutExpression expression, ParseLayoutPrefix(text, &consumed));

@@ -26,11 +26,11 @@ absl::Status CheckLists(absl::Span<const int64_t> modes, absl::Span<const int64_
     return true;
   };
   auto error = [&](absl::string_view list, int64_t entry, absl::string_view problem) {
-    return MakeError(DiagId::kLayoutModes,
-                     absl::StrCat("entry ", entry, " of ", list, " ", problem, " (", modes.size(),
-                                  " modes, spatial ", ListText(spatial), ", local ",
-                                  ListText(local), ")"),
-                     "each mode is named once, in one list; replication is -k with k > 1");
+    return MakeError(
+        DiagId::kLayoutModes,
+        absl::StrCat("entry ", entry, " of ", list, " ", problem, " (", modes.size(),
+                     " modes, spatial ", ListText(spatial), ", local ", ListText(local), ")"),
+        "each mode is named once, in one list; replication is -k with k > 1");
   };
   for (int64_t entry : spatial) {
     if (entry == -1) return error("spatial", entry, "replicates over one thread");
@@ -74,9 +74,8 @@ absl::Status CheckTiling(absl::Span<const int64_t> shape, absl::Span<const Digit
       filled *= extent;
     }
     if (filled != shape[d]) {
-      return MakeError(DiagId::kLayoutModes,
-                       absl::StrCat("the digits do not tile dimension ", d, " of shape ",
-                                    ListText(shape)));
+      return MakeError(DiagId::kLayoutModes, absl::StrCat("the digits do not tile dimension ", d,
+                                                          " of shape ", ListText(shape)));
     }
   }
   return absl::OkStatus();
@@ -147,17 +146,17 @@ absl::StatusOr<RegisterLayout> RegisterLayout::Create(std::vector<int64_t> shape
   TILUS_RETURN_IF_ERROR(CheckShape("the shape", shape));
   for (const auto* list : {&mode_shape, &spatial_modes, &local_modes}) {
     if (list->size() > static_cast<size_t>(kMaxLayoutModes)) {
-      return MakeError(DiagId::kLayoutModes, absl::StrCat("a list of ", list->size(),
-                                                          " modes is longer than the limit of ",
-                                                          kMaxLayoutModes));
+      return MakeError(DiagId::kLayoutModes,
+                       absl::StrCat("a list of ", list->size(),
+                                    " modes is longer than the limit of ", kMaxLayoutModes));
     }
   }
   TILUS_RETURN_IF_ERROR(DimensionsOfModes(shape, mode_shape).status());
   TILUS_RETURN_IF_ERROR(CheckLists(mode_shape, spatial_modes, local_modes));
   std::vector<int64_t> thread_extents;
   for (int64_t entry : spatial_modes) {
-    if (entry < -kMaxLayoutElements) return CheckThreads({kMaxLayoutElements, 2},
-                                                         ListText(spatial_modes));
+    if (entry < -kMaxLayoutElements)
+      return CheckThreads({kMaxLayoutElements, 2}, ListText(spatial_modes));
     thread_extents.push_back(entry < 0 ? -entry : mode_shape[entry]);
   }
   TILUS_RETURN_IF_ERROR(CheckThreads(thread_extents, ListText(spatial_modes)));
@@ -250,19 +249,17 @@ absl::StatusOr<RegisterLayout> RegisterLayout::Local(absl::Span<const int64_t> e
 }
 
 absl::StatusOr<RegisterLayout> RegisterLayout::ColumnSpatial(absl::Span<const int64_t> extents) {
-  return FromDigits({extents.begin(), extents.end()}, PrimitiveDigits(extents, Order::kColumn),
-                    {});
+  return FromDigits({extents.begin(), extents.end()}, PrimitiveDigits(extents, Order::kColumn), {});
 }
 
 absl::StatusOr<RegisterLayout> RegisterLayout::ColumnLocal(absl::Span<const int64_t> extents) {
-  return FromDigits({extents.begin(), extents.end()}, {},
-                    PrimitiveDigits(extents, Order::kColumn));
+  return FromDigits({extents.begin(), extents.end()}, {}, PrimitiveDigits(extents, Order::kColumn));
 }
 
 absl::StatusOr<RegisterLayout> RegisterLayout::Replicated(int64_t k, int rank) {
   if (rank < 0 || rank > kMaxLayoutRank) {
-    return MakeError(DiagId::kLayoutRank, absl::StrCat("replication of rank ", rank,
-                                                       ", the limit is ", kMaxLayoutRank));
+    return MakeError(DiagId::kLayoutRank,
+                     absl::StrCat("replication of rank ", rank, ", the limit is ", kMaxLayoutRank));
   }
   return FromDigits(std::vector<int64_t>(rank, 1), {{.extent = k}}, {});
 }

@@ -63,9 +63,9 @@ RegisterLayout Flatten(const RegisterLayout& f) {
 absl::StatusOr<RegisterLayout> Reshape(const RegisterLayout& f, absl::Span<const int64_t> shape) {
   TILUS_RETURN_IF_ERROR(layout_internal::CheckShape("the new shape", shape));
   if (Product(shape) != f.size()) {
-    return layout_internal::OperandError(
-        "reshape", f, absl::StrCat("shape ", ListText(shape), " has ", Product(shape),
-                                   " elements, not ", f.size()));
+    return layout_internal::OperandError("reshape", f,
+                                         absl::StrCat("shape ", ListText(shape), " has ",
+                                                      Product(shape), " elements, not ", f.size()));
   }
   const RegisterLayout flat = Flatten(f);
   const std::vector<int64_t> strides = RowMajorStrides(shape);

@@ -23,10 +23,10 @@ absl::Status SharedError(absl::string_view problem) {
 }
 
 absl::Status TooLarge(absl::Span<const int64_t> shape, absl::Span<const int64_t> strides) {
-  return MakeError(DiagId::kLayoutTooLarge,
-                   absl::StrCat("a shared layout of shape ", ListText(shape), " with strides ",
-                                ListText(strides), " takes more than ", kMaxLayoutElements,
-                                " elements"));
+  return MakeError(
+      DiagId::kLayoutTooLarge,
+      absl::StrCat("a shared layout of shape ", ListText(shape), " with strides ",
+                   ListText(strides), " takes more than ", kMaxLayoutElements, " elements"));
 }
 
 // The largest offset before swizzling, or nullopt beyond the limit.
@@ -48,12 +48,12 @@ absl::StatusOr<SharedLayout> SharedLayout::Create(std::vector<int64_t> shape,
                                                   std::optional<Swizzle> swizzle) {
   TILUS_RETURN_IF_ERROR(layout_internal::CheckShape("the shape", shape));
   if (mode_shape.size() > static_cast<size_t>(kMaxLayoutModes)) {
-    return SharedError(absl::StrCat("has ", mode_shape.size(), " modes, the limit is ",
-                                    kMaxLayoutModes));
+    return SharedError(
+        absl::StrCat("has ", mode_shape.size(), " modes, the limit is ", kMaxLayoutModes));
   }
   if (mode_shape.size() != mode_strides.size()) {
-    return SharedError(absl::StrCat("has ", mode_shape.size(), " modes and ", mode_strides.size(),
-                                    " strides"));
+    return SharedError(
+        absl::StrCat("has ", mode_shape.size(), " modes and ", mode_strides.size(), " strides"));
   }
   for (int64_t stride : mode_strides) {
     if (stride < 0) return SharedError(absl::StrCat("has the stride ", stride));
@@ -82,8 +82,7 @@ absl::StatusOr<SharedLayout> SharedLayout::Strided(std::vector<int64_t> shape,
                                                    std::vector<int64_t> strides,
                                                    std::optional<Swizzle> swizzle) {
   if (shape.size() != strides.size()) {
-    return SharedError(absl::StrCat("of rank ", shape.size(), " has ", strides.size(),
-                                    " strides"));
+    return SharedError(absl::StrCat("of rank ", shape.size(), " has ", strides.size(), " strides"));
   }
   std::vector<int64_t> modes, mode_strides;
   for (size_t d = 0; d < shape.size(); ++d) {

@@ -73,8 +73,8 @@ class SharedLayout {
   bool StridesNest() const;
 
   std::vector<int64_t> shape_, mode_shape_, mode_strides_;
-  std::vector<int> mode_dims_;            // the dimension of each mode
-  std::vector<int64_t> mode_divisors_;    // the product of the modes inner to it there
+  std::vector<int> mode_dims_;          // the dimension of each mode
+  std::vector<int64_t> mode_divisors_;  // the product of the modes inner to it there
   std::optional<Swizzle> swizzle_;
   int64_t size_ = 1;
 };

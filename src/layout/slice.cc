@@ -129,8 +129,9 @@ absl::Status CheckBox(const RegisterLayout& f, absl::Span<const int64_t> offset,
   }
   if (inside) return absl::OkStatus();
   return layout_internal::OperandError(
-      "slice", f, absl::StrCat("the box at ", ListText(offset), " of shape ", ListText(shape),
-                               " is not inside its tile ", ListText(f.shape())));
+      "slice", f,
+      absl::StrCat("the box at ", ListText(offset), " of shape ", ListText(shape),
+                   " is not inside its tile ", ListText(f.shape())));
 }
 
 }  // namespace
@@ -155,8 +156,9 @@ absl::StatusOr<RegisterLayout> Slice(const RegisterLayout& f, absl::Span<const i
   }
   if (std::find(done.begin(), done.end(), false) == done.end()) return slice;
   return layout_internal::InexpressibleError(
-      "slice", f, absl::StrCat("the threads do not hold the box at ", ListText(offset),
-                               " of shape ", ListText(shape), " evenly"));
+      "slice", f,
+      absl::StrCat("the threads do not hold the box at ", ListText(offset), " of shape ",
+                   ListText(shape), " evenly"));
 }
 
 }  // namespace tilus

@@ -71,8 +71,8 @@ std::optional<Swizzle> DefaultSwizzle(int64_t row_bytes, int element_bits) {
   const int64_t groups = row_bytes / kGroupBytes;
   std::optional<Swizzle> swizzle;
   if (IsPowerOfTwo(groups)) {
-    swizzle = Swizzle{Log2(std::min(groups, kGroupsOfBanks)), 0,
-                      Log2(std::max(groups, kGroupsOfBanks))};
+    swizzle =
+        Swizzle{Log2(std::min(groups, kGroupsOfBanks)), 0, Log2(std::max(groups, kGroupsOfBanks))};
   } else if (groups % 2 == 0 && groups <= kMaxSearchedGroups) {
     swizzle = Search(groups);  // an odd number of groups needs none
   }

@@ -33,8 +33,8 @@ absl::Status CheckOperands(int bits, const RegisterLayout& layout, int k_dim) {
                                                         kMaxWeightBits, " bits wide"));
   }
   if (k_dim < 0 || k_dim >= layout.rank()) {
-    return TransformError(absl::StrCat("the reduction dimension ", k_dim, " is none of ",
-                                       layout.ToString()));
+    return TransformError(
+        absl::StrCat("the reduction dimension ", k_dim, " is none of ", layout.ToString()));
   }
   if (layout.replication() != 1) {
     return TransformError(
@@ -93,9 +93,9 @@ absl::StatusOr<TransformDescriptor> PlanTransform(int bits, const RegisterLayout
   }
   plan.thread_bytes = share / kByteBits;
   plan.vector_bytes = std::gcd(plan.thread_bytes, kVectorBytes);
-  TILUS_ASSIGN_OR_RETURN(plan.bytes,
-                         BytesLayout(layout.num_threads(), plan.thread_bytes / plan.vector_bytes,
-                                     plan.vector_bytes));
+  TILUS_ASSIGN_OR_RETURN(
+      plan.bytes,
+      BytesLayout(layout.num_threads(), plan.thread_bytes / plan.vector_bytes, plan.vector_bytes));
   return plan;
 }
 
@@ -145,9 +145,8 @@ void WeightTransform::UnpackInto(absl::Span<const uint8_t> bytes,
 }
 
 absl::Status WeightTransform::CheckCodes(absl::Span<const uint16_t> codes) const {
-  const auto wide = std::find_if(codes.begin(), codes.end(), [this](uint16_t code) {
-    return code >> descriptor_.bits != 0;
-  });
+  const auto wide = std::find_if(codes.begin(), codes.end(),
+                                 [this](uint16_t code) { return code >> descriptor_.bits != 0; });
   if (wide == codes.end()) return absl::OkStatus();
   return TransformError(absl::StrCat("code ", *wide, " of element ", wide - codes.begin(),
                                      " does not fit ", descriptor_.bits, " bits"));
@@ -156,8 +155,8 @@ absl::Status WeightTransform::CheckCodes(absl::Span<const uint16_t> codes) const
 absl::StatusOr<std::vector<uint8_t>> WeightTransform::PackTile(
     absl::Span<const uint16_t> codes) const {
   if (codes.size() != element_.size()) {
-    return TransformError(absl::StrCat("a tile has ", element_.size(), " codes, not ",
-                                       codes.size()));
+    return TransformError(
+        absl::StrCat("a tile has ", element_.size(), " codes, not ", codes.size()));
   }
   TILUS_RETURN_IF_ERROR(CheckCodes(codes));
   std::vector<uint8_t> bytes(place_.size());
@@ -168,8 +167,8 @@ absl::StatusOr<std::vector<uint8_t>> WeightTransform::PackTile(
 absl::StatusOr<std::vector<uint16_t>> WeightTransform::UnpackTile(
     absl::Span<const uint8_t> bytes) const {
   if (bytes.size() != place_.size()) {
-    return TransformError(absl::StrCat("a packed tile has ", place_.size(), " bytes, not ",
-                                       bytes.size()));
+    return TransformError(
+        absl::StrCat("a packed tile has ", place_.size(), " bytes, not ", bytes.size()));
   }
   std::vector<uint16_t> codes(element_.size());
   UnpackInto(bytes, absl::MakeSpan(codes));
@@ -180,13 +179,13 @@ absl::StatusOr<WeightTransform::Grid> WeightTransform::TilesOf(int64_t rows,
                                                                int64_t columns) const {
   const RegisterLayout& tile = descriptor_.tile;
   if (tile.rank() != 2) {
-    return TransformError(absl::StrCat("a matrix is cut into tiles of rank 2, not ",
-                                       tile.ToString()));
+    return TransformError(
+        absl::StrCat("a matrix is cut into tiles of rank 2, not ", tile.ToString()));
   }
   const std::optional<int64_t> elements = CheckedMul(rows, columns);
   if (rows < 1 || columns < 1 || !elements.has_value()) {
-    return TransformError(absl::StrCat("a matrix of ", rows, " x ", columns,
-                                       " weights cannot be packed"));
+    return TransformError(
+        absl::StrCat("a matrix of ", rows, " x ", columns, " weights cannot be packed"));
   }
   return Grid{CeilDiv(rows, tile.shape()[0]), CeilDiv(columns, tile.shape()[1])};
 }
@@ -203,8 +202,8 @@ absl::StatusOr<std::vector<uint8_t>> WeightTransform::Pack(absl::Span<const uint
       CheckedProduct({grid.rows, grid.columns, descriptor_.tile_bytes()});
   if (!size.has_value() || *size > kMaxPackedBytes) {
     return TransformError(absl::StrCat(grid.rows, " x ", grid.columns, " tiles of ",
-                                       descriptor_.tile_bytes(), " bytes exceed ",
-                                       kMaxPackedBytes, " bytes"));
+                                       descriptor_.tile_bytes(), " bytes exceed ", kMaxPackedBytes,
+                                       " bytes"));
   }
   const absl::Span<const int64_t> shape = descriptor_.tile.shape();
   std::vector<uint8_t> packed(*size);
@@ -221,8 +220,7 @@ absl::StatusOr<std::vector<uint8_t>> WeightTransform::Pack(absl::Span<const uint
 }
 
 absl::StatusOr<std::vector<uint16_t>> WeightTransform::Unpack(absl::Span<const uint8_t> bytes,
-                                                              int64_t rows,
-                                                              int64_t columns) const {
+                                                              int64_t rows, int64_t columns) const {
   TILUS_ASSIGN_OR_RETURN(const Grid grid, TilesOf(rows, columns));
   const std::optional<int64_t> size =
       CheckedProduct({grid.rows, grid.columns, descriptor_.tile_bytes()});

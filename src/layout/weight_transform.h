@@ -33,14 +33,14 @@ inline constexpr int64_t kMaxWeightTile = int64_t{1} << 22;
 inline constexpr int64_t kMaxPackedBytes = int64_t{1} << 32;
 
 struct TransformDescriptor {
-  int bits = 0;               // of a code
-  int k_dim = 0;              // the dimension that is repeated
-  int64_t repetition = 1;     // r
-  RegisterLayout layout;      // f as given
-  RegisterLayout tile;        // local(r, 1) . f, or local(1, r) . f: what one packed tile holds
-  int64_t thread_bytes = 0;   // n
-  int64_t vector_bytes = 0;   // n1
-  RegisterLayout bytes;       // local(n2).spatial(T).local(n1)
+  int bits = 0;              // of a code
+  int k_dim = 0;             // the dimension that is repeated
+  int64_t repetition = 1;    // r
+  RegisterLayout layout;     // f as given
+  RegisterLayout tile;       // local(r, 1) . f, or local(1, r) . f: what one packed tile holds
+  int64_t thread_bytes = 0;  // n
+  int64_t vector_bytes = 0;  // n1
+  RegisterLayout bytes;      // local(n2).spatial(T).local(n1)
 
   int64_t tile_bytes() const { return bytes.size(); }
 };

@@ -82,9 +82,9 @@ TEST(CountBankConflicts, CountsWarpsAndPartialWarps) {
             (BankConflicts{3, 12, 12}));
   EXPECT_EQ(*CountBankConflicts(shared, 32, L("spatial(96,1).local(1,4)"), 8),
             (BankConflicts{6, 12, 24}));
-  EXPECT_EQ(*CountBankConflicts(*SharedLayout::RowMajor({5, 4}), 32,
-                                L("spatial(5,1).local(1,4)"), 16),
-            (BankConflicts{1, 1, 1}));
+  EXPECT_EQ(
+      *CountBankConflicts(*SharedLayout::RowMajor({5, 4}), 32, L("spatial(5,1).local(1,4)"), 16),
+      (BankConflicts{1, 1, 1}));
 }
 
 TEST(CountBankConflicts, SubByteElements) {

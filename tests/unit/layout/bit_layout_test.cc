@@ -4,6 +4,7 @@
 #include <set>
 
 #include "layout_testing.h"
+#include "layout_vectors.h"
 
 namespace tilus {
 namespace {

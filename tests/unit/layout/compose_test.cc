@@ -2,6 +2,7 @@
 #include "layout/compose.h"
 
 #include "layout_testing.h"
+#include "layout_vectors.h"
 
 namespace tilus {
 namespace {

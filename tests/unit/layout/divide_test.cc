@@ -7,6 +7,7 @@
 #include "layout/compose.h"
 #include "layout/squeeze.h"
 #include "layout_testing.h"
+#include "layout_vectors.h"
 
 namespace tilus {
 namespace {
@@ -62,11 +63,13 @@ void ExpectComplete(const std::vector<RegisterLayout>& layouts, int64_t max_size
 }
 
 TEST(Divide, FindsTheQuotientExactlyWhenThereIsOneRank1) {
-  ExpectComplete(SmallLayouts(1, 12, {2, 4}), 12);
+  ExpectComplete(SmallLayouts(1, 12, {}), 12);
+  ExpectComplete(SmallLayouts(1, 8, {2, 4}), 8);
 }
 
 TEST(Divide, FindsTheQuotientExactlyWhenThereIsOneRank2) {
-  ExpectComplete(SmallLayouts(2, 8, {2}), 8);
+  ExpectComplete(SmallLayouts(2, 8, {}), 8);
+  ExpectComplete(SmallLayouts(2, 4, {2, 4}), 4);
 }
 
 TEST(Divide, UndoesComposition) {
@@ -88,8 +91,7 @@ TEST(Divide, CutsAFusedMode) {
   EXPECT_EQ(*Divide(L("spatial(6)"), L("spatial(3)")), L("spatial(2)"));
   EXPECT_EQ(*Divide(L("spatial(2,12).local(2,3)"), L("local(2,3)")), L("spatial(2,12)"));
   EXPECT_EQ(*Divide(L("local(2,4)"), L("local(1,2)")), L("local(2,2)"));
-  EXPECT_EQ(*Divide(L("replicated(6).local(2)"), L("replicated(2).local(2)")),
-            L("replicated(3)"));
+  EXPECT_EQ(*Divide(L("replicated(6).local(2)"), L("replicated(2).local(2)")), L("replicated(3)"));
 }
 
 TEST(Divide, DivisorOfLowerRankGetsLeadingOnes) {

@@ -1,7 +1,6 @@
 #include "layout_testing.h"
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <numeric>
 
@@ -107,13 +106,16 @@ RegisterLayout RandomLayout(std::mt19937& random, int rank) {
       case 0:
         product = *Compose(product, *RegisterLayout::Replicated(draw(1, 3), rank));
         break;
-      case 1: case 2:
+      case 1:
+      case 2:
         product = *Compose(product, *RegisterLayout::Local(extents));
         break;
-      case 3: case 4:
+      case 3:
+      case 4:
         product = *Compose(product, *RegisterLayout::ColumnLocal(extents));
         break;
-      case 5: case 6:
+      case 5:
+      case 6:
         product = *Compose(product, *RegisterLayout::Spatial(extents));
         break;
       default:
@@ -121,13 +123,6 @@ RegisterLayout RandomLayout(std::mt19937& random, int rank) {
     }
   }
   return product;
-}
-
-nlohmann::json Vectors(const std::string& name) {
-  const std::string path = std::string(TILUS_SOURCE_DIR) + "/tests/data/layouts/" + name + ".json";
-  std::ifstream file(path);
-  EXPECT_TRUE(file.good()) << "cannot read " << path;
-  return file.good() ? nlohmann::json::parse(file) : nlohmann::json();
 }
 
 std::string IdsOf(const absl::Status& status) {

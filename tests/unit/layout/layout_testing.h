@@ -1,11 +1,10 @@
-// What the layout tests share: every small layout, random layouts, functions as tables, vectors.
+// What the layout tests share: every small layout, random layouts, functions as tables.
 #pragma once
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 #include <vector>
@@ -37,9 +36,6 @@ std::vector<RegisterLayout> AllLayouts(int rank, int64_t max_size, int64_t repli
 
 // A product of 1 to 4 random primitives with extents up to 4.
 RegisterLayout RandomLayout(std::mt19937& random, int rank);
-
-// tests/data/layouts/<name>.json
-nlohmann::json Vectors(const std::string& name);
 
 // The ids of the status's diagnostics ("T0220 T0221").
 std::string IdsOf(const absl::Status& status);

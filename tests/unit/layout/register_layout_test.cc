@@ -10,12 +10,12 @@ namespace tilus {
 namespace {
 
 using testing::AllTuples;
+using ::testing::ElementsAre;
 using testing::HasError;
 using testing::Index;
 using testing::L;
 using testing::Table;
 using testing::TableOf;
-using ::testing::ElementsAre;
 
 TEST(RegisterLayout, DefaultIsOneElementOfRankZero) {
   const RegisterLayout layout;

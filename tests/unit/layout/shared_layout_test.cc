@@ -61,8 +61,7 @@ TEST(SharedLayout, ModesBlockTheTile) {
     }
   }
   EXPECT_TRUE(layout.IsCompact());
-  EXPECT_EQ(layout.ToString(),
-            "{shape=[64, 32], modes=[8, 8, 4, 8], strides=[256, 8, 64, 1]}");
+  EXPECT_EQ(layout.ToString(), "{shape=[64, 32], modes=[8, 8, 4, 8], strides=[256, 8, 64, 1]}");
 }
 
 TEST(SharedLayout, SwizzleActsOnOffsets) {
@@ -88,8 +87,7 @@ TEST(SharedLayout, SizeBoundsOffsetsAndInjectivityIsExact) {
         ASSERT_GE(*distinct.begin(), 0);
         ASSERT_LT(*distinct.rbegin(), layout.Size()) << layout.ToString();
         ASSERT_EQ(layout.IsInjective(), distinct.size() == offsets.size()) << layout.ToString();
-        ASSERT_EQ(layout.IsCompact(), distinct.size() == offsets.size() &&
-                                          layout.Size() == 12);
+        ASSERT_EQ(layout.IsCompact(), distinct.size() == offsets.size() && layout.Size() == 12);
         ++(layout.IsInjective() ? injective : not_injective);
       }
     }

@@ -116,7 +116,7 @@ TEST(Slice, TakesHalvesOfAnAccumulator) {
 TEST(Slice, RefusesBoxesOutsideTheTile) {
   const RegisterLayout f = L("local(4,4)");
   const std::pair<Index, Index> boxes[] = {
-      {{0}, {4}}, {{0, 0}, {4, 5}}, {{-1, 0}, {2, 2}}, {{4, 0}, {1, 1}},
+      {{0}, {4}},       {{0, 0}, {4, 5}},         {{-1, 0}, {2, 2}},       {{4, 0}, {1, 1}},
       {{0, 0}, {0, 1}}, {{1, 0}, {INT64_MAX, 1}}, {{INT64_MAX, 0}, {1, 1}}};
   for (const auto& [offset, shape] : boxes) {
     EXPECT_THAT(Slice(f, offset, shape), HasError(DiagId::kLayoutOperand, "slice of local(4,4)"));

@@ -43,8 +43,13 @@ TEST(Swizzle, IsItsOwnInverseAndKeepsBlocksAndRuns) {
 }
 
 TEST(Swizzle, RefusesFieldsThatOverlapOrAreHuge) {
-  for (const Swizzle& bad : {Swizzle{-1, 0, 0}, {0, -1, 0}, {0, 0, -1}, {3, 0, 2}, {1, 17, 1},
-                             {1, 1, 17}, {64, 0, 64}}) {
+  for (const Swizzle& bad : {Swizzle{-1, 0, 0},
+                             {0, -1, 0},
+                             {0, 0, -1},
+                             {3, 0, 2},
+                             {1, 17, 1},
+                             {1, 1, 17},
+                             {64, 0, 64}}) {
     EXPECT_THAT(bad.Check(), HasError(DiagId::kSwizzle, bad.ToString() + " is out of range"));
   }
 }

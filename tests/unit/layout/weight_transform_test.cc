@@ -4,6 +4,7 @@
 #include "absl/strings/escaping.h"
 #include "layout/bit_layout.h"
 #include "layout_testing.h"
+#include "layout_vectors.h"
 
 namespace tilus {
 namespace {
@@ -14,11 +15,11 @@ using testing::Vectors;
 
 // The register layouts of the mma operands that weights are loaded in.
 constexpr const char* kOperands[] = {
-    "local(2,1).column_spatial(4,8).local(2,1)",        // m16n8k16 B, 16-bit
-    "column_spatial(4,8).local(2,1)",                   // m16n8k8 B
-    "column_local(2,2).spatial(8,4).local(1,2)",        // m16n8k16 A
-    "local(2,1).spatial(8,4).local(1,2)",               // m16n8k8 A
-    "local(2,1).column_spatial(4,8).local(4,1)",        // m16n8k32 B, 8-bit
+    "local(2,1).column_spatial(4,8).local(2,1)",  // m16n8k16 B, 16-bit
+    "column_spatial(4,8).local(2,1)",             // m16n8k8 B
+    "column_local(2,2).spatial(8,4).local(1,2)",  // m16n8k16 A
+    "local(2,1).spatial(8,4).local(1,2)",         // m16n8k8 A
+    "local(2,1).column_spatial(4,8).local(4,1)",  // m16n8k32 B, 8-bit
     "local(1,2).local(2,1).column_spatial(4,8).local(2,1)",
     "spatial(2,1).column_spatial(4,8).local(2,1)",
     "column_spatial(4,8)",
