@@ -12,6 +12,10 @@
 // Variables are registers of NewReg(), BeginFor() or Copy(); a value form never returns one.
 //
 // An immediate where PTX takes none is moved to a register first.
+//
+// C++ evaluates the arguments of a call in any order: name the parts of an expression when two of
+// them emit code, b.AddS32(b.MulLoS32(...), b.ShlB32(...)), or the compiler that built the library
+// decides the order of the instructions.
 #pragma once
 
 #include <cstdint>
