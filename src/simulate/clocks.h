@@ -15,21 +15,25 @@ namespace tilus::simulate {
 inline constexpr int kMaxWarps = 32;
 using Knowledge = std::array<uint32_t, kMaxWarps>;  // per warp, the last clock known
 
-// Of a memory access: clock, thread, how it was done, and which instruction of the warp did it
-// (modulo 2^19). 0 = none.
+// Of a memory access: clock, thread, how it was done, which bytes of a word it touched, and which
+// instruction of the warp did it (modulo 2^17). 0 = none.
 class Stamp {
  public:
   Stamp() = default;
   static Stamp Of(uint32_t clock, uint32_t thread, bool strong, uint32_t serial) {
-    return Stamp(uint64_t{clock} << 32 | thread << 20 | (strong ? 1u << 19 : 0u) |
+    return Stamp(uint64_t{clock} << 32 | thread << 22 | (strong ? kStrongBit : 0u) |
                  (serial & kSerialMask));
   }
+  // The same access, of the bytes of a 4-byte mask.
+  Stamp WithBytes(uint32_t mask) const { return Stamp(bits_ | mask << kMaskShift); }
+
   bool none() const { return bits_ == 0; }
   uint32_t clock() const { return static_cast<uint32_t>(bits_ >> 32); }
-  uint32_t thread() const { return static_cast<uint32_t>(bits_) >> 20; }
+  uint32_t thread() const { return static_cast<uint32_t>(bits_) >> 22; }
   uint32_t warp() const { return thread() / 32; }
   uint32_t lane() const { return thread() % 32; }
-  bool strong() const { return (bits_ >> 19 & 1) != 0; }  // atomic or ordered
+  bool strong() const { return (bits_ & kStrongBit) != 0; }  // atomic or ordered
+  uint32_t bytes() const { return static_cast<uint32_t>(bits_) >> kMaskShift & 15; }
   // Same instruction of the same warp.
   bool SameIssue(Stamp other) const {
     return warp() == other.warp() && clock() == other.clock() &&
@@ -38,7 +42,9 @@ class Stamp {
   friend bool operator==(Stamp a, Stamp b) { return a.bits_ == b.bits_; }
 
  private:
-  static constexpr uint32_t kSerialMask = (1u << 19) - 1;
+  static constexpr uint32_t kSerialMask = (1u << 17) - 1;
+  static constexpr uint32_t kMaskShift = 17;
+  static constexpr uint32_t kStrongBit = 1u << 21;
   explicit Stamp(uint64_t bits) : bits_(bits) {}
   uint64_t bits_ = 0;
 };

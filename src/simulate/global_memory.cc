@@ -116,32 +116,31 @@ void GlobalMemory::Race(const Site& site, uint64_t address, const char* did, Sta
                              " and no barrier stands between"));
 }
 
+// An access of at most 16 bytes that is aligned does not cross pages.
 template <typename Visit>
 void GlobalMemory::ForEachWord(uint64_t address, uint32_t bytes, bool create,
                                const Visit& visit) {
+  Page* page = FindPage(address, create);
+  if (page == nullptr) return;
   const uint64_t end = address + bytes;
   for (uint64_t word = address & ~uint64_t{3}; word < end; word += 4) {
-    Page* page = FindPage(word, create);
-    if (page == nullptr) continue;
     const uint64_t low = std::max(word, address) - word, high = std::min(word + 4, end) - word;
-    const uint8_t mask = static_cast<uint8_t>((1u << high) - (1u << low));
-    visit(page->words[word % kPageBytes / 4], mask, word);
+    visit(page->words[word % kPageBytes / 4], (1u << high) - (1u << low), word);
   }
 }
 
 void GlobalMemory::NoteRead(const Site& site, uint64_t address, uint32_t bytes,
                             Strength strength) {
   const Stamp now = Now(site, strength);
-  ForEachWord(address, bytes, /*create=*/true, [&](Word& word, uint8_t mask, uint64_t at) {
-    if ((word.write.bytes & mask) != 0 && !Ordered(word.write.stamp, now)) {
-      Race(site, at, "written", word.write.stamp);
+  ForEachWord(address, bytes, /*create=*/true, [&](Word& word, uint32_t mask, uint64_t at) {
+    if ((word.write.bytes() & mask) != 0 && !Ordered(word.write, now)) {
+      Race(site, at, "written", word.write);
     }
     if (strength == Strength::kStrong) return;
     // The entry of this warp, or one that nobody needs any more.
-    const bool second = !word.reads[0].stamp.none() &&
-                        word.reads[0].stamp.warp() != now.warp() &&
-                        !Ordered(word.reads[0].stamp, now);
-    word.reads[second] = {now, mask};
+    const bool second = !word.reads[0].none() && word.reads[0].warp() != now.warp() &&
+                        !Ordered(word.reads[0], now);
+    word.reads[second] = now.WithBytes(mask);
   });
 }
 
@@ -153,22 +152,20 @@ void GlobalMemory::NoteWrite(const Site& site, uint64_t address, uint32_t bytes,
     return std::memcmp(reinterpret_cast<const void*>(begin),
                        static_cast<const uint8_t*>(data) + (begin - address), end - begin) != 0;
   };
-  ForEachWord(address, bytes, /*create=*/true, [&](Word& word, uint8_t mask, uint64_t at) {
-    if ((word.write.bytes & mask) != 0 && !Ordered(word.write.stamp, now) && changes(at)) {
-      Race(site, at, "written", word.write.stamp);
+  ForEachWord(address, bytes, /*create=*/true, [&](Word& word, uint32_t mask, uint64_t at) {
+    if ((word.write.bytes() & mask) != 0 && !Ordered(word.write, now) && changes(at)) {
+      Race(site, at, "written", word.write);
     }
-    for (const Touch& read : word.reads) {
-      if ((read.bytes & mask) != 0 && !Ordered(read.stamp, now)) {
-        Race(site, at, "read", read.stamp);
-      }
+    for (const Stamp read : word.reads) {
+      if ((read.bytes() & mask) != 0 && !Ordered(read, now)) Race(site, at, "read", read);
     }
-    word.write = {now, mask};
+    word.write = now.WithBytes(mask);
   });
 }
 
 void GlobalMemory::NoteNonCoherentRead(const Site& site, uint64_t address, uint32_t bytes) {
-  ForEachWord(address, bytes, /*create=*/false, [&](Word& word, uint8_t mask, uint64_t at) {
-    if ((word.write.bytes & mask) == 0 || !findings_.IsNew(Fault::kRace, site.inst)) return;
+  ForEachWord(address, bytes, /*create=*/false, [&](Word& word, uint32_t mask, uint64_t at) {
+    if ((word.write.bytes() & mask) == 0 || !findings_.IsNew(Fault::kRace, site.inst)) return;
     findings_.Add(Fault::kRace, site,
                   absl::StrCat("a non-coherent load reads the word at ", Place(at),
                                ", which the kernel writes"));

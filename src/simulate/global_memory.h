@@ -37,16 +37,11 @@ class GlobalMemory {
     uint64_t end = 0;
     uint32_t param = 0;
   };
-  // Of a 4-byte word: its last write, and up to two reads by different warps since. Of accesses
-  // narrower than a word, `bytes` has the bytes that they touched; of several to different bytes
-  // only the last is kept.
-  struct Touch {
-    Stamp stamp;
-    uint8_t bytes = 0;
-  };
+  // Of a 4-byte word: its last write, and up to two reads by different warps since. Of accesses to
+  // different bytes of a word only the last is kept.
   struct Word {
-    Touch write;
-    Touch reads[2];
+    Stamp write;
+    Stamp reads[2];
   };
   static constexpr uint64_t kPageBytes = 4096;
   struct Page {

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "simulate/elementwise.h"
-#include "types/arithmetic.h"
 
 namespace tilus::simulate {
 namespace {
@@ -12,15 +11,29 @@ namespace {
 using machine::Op;
 
 struct F16 {
-  static constexpr DataType kType = kF16;
   static float Load(uint16_t code) { return F16ToF32(code); }
   static uint16_t Store(float value) { return std::isnan(value) ? kNanHalf : F32ToF16(value); }
 };
 struct BF16 {
-  static constexpr DataType kType = kBF16;
   static float Load(uint16_t code) { return BF16ToF32(code); }
   static uint16_t Store(float value) { return std::isnan(value) ? kNanHalf : F32ToBF16(value); }
 };
+
+// The sum rounded to odd in f32, which rounded again to a half rounds once. `product` is exact.
+float SumToOdd(double product, double addend) {
+  const double sum = product + addend;
+  if (!std::isfinite(sum)) return static_cast<float>(sum);
+  const double part = sum - product;
+  const double lost = (product - (sum - part)) + (addend - part);
+  const float nearest = static_cast<float>(sum);
+  const double excess = (static_cast<double>(nearest) - sum) - lost;
+  const uint32_t bits = std::bit_cast<uint32_t>(nearest);
+  if (excess == 0 || (bits & 1) != 0) return nearest;
+  // The odd neighbour on the side of the exact sum; zero has one of either sign.
+  if ((bits & 0x7fffffff) == 0) return excess > 0 ? -0x1p-149f : 0x1p-149f;
+  const bool toward_zero = (excess > 0) == (nearest > 0);
+  return std::bit_cast<float>(toward_zero ? bits - 1 : bits + 1);
+}
 
 // f32 has more than twice the bits of either format: rounding its result again rounds once.
 template <typename Format>
@@ -35,23 +48,24 @@ struct Half {
     return Format::Store(Format::Load(a) * Format::Load(b));
   }
   static uint16_t MultiplyAdd(uint16_t a, uint16_t b, uint16_t c) {
-    const uint64_t code = EvaluateTernary(ScalarOp::kFma, Format::kType, a, b, c);
-    return std::isnan(Format::Load(static_cast<uint16_t>(code))) ? kNanHalf
-                                                                 : static_cast<uint16_t>(code);
+    const double product = static_cast<double>(Format::Load(a)) * Format::Load(b);
+    return Format::Store(SumToOdd(product, Format::Load(c)));
   }
-  static uint16_t Min(uint16_t a, uint16_t b) { return Extreme(ScalarOp::kMin, a, b); }
-  static uint16_t Max(uint16_t a, uint16_t b) { return Extreme(ScalarOp::kMax, a, b); }
+  static uint16_t Min(uint16_t a, uint16_t b) { return Extreme<Side::kLower>(a, b); }
+  static uint16_t Max(uint16_t a, uint16_t b) { return Extreme<Side::kUpper>(a, b); }
   static uint16_t Absolute(uint16_t a) { return Format::Store(std::fabs(Format::Load(a))); }
   static uint16_t Negate(uint16_t a) { return Format::Store(-Format::Load(a)); }
 
  private:
+  enum class Side : uint8_t { kLower, kUpper };
   // The other operand if one is NaN; -0 is below +0.
-  static uint16_t Extreme(ScalarOp op, uint16_t a, uint16_t b) {
+  template <Side kSide>
+  static uint16_t Extreme(uint16_t a, uint16_t b) {
     const float x = Format::Load(a), y = Format::Load(b);
     if (std::isnan(x)) return Format::Store(y);
     if (std::isnan(y)) return a;
     const bool a_below = x < y || (x == y && std::signbit(x));
-    return a_below == (op == ScalarOp::kMin) ? a : b;
+    return a_below == (kSide == Side::kLower) ? a : b;
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 
@@ -9,8 +10,20 @@ namespace tilus::simulate {
 namespace {
 
 // Entries of read_: clock << 6 | lane.
-constexpr uint32_t kSeveral = 63;
-constexpr uint32_t kLaneBits = 6;
+constexpr int32_t kSeveral = 63;
+constexpr int kLaneBits = 6;
+
+// Calls visit(constant) with the size of an access as a constant.
+template <typename Visit>
+void WithSize(uint32_t bytes, const Visit& visit) {
+  switch (bytes) {
+    case 1: return visit(std::integral_constant<uint32_t, 1>());
+    case 2: return visit(std::integral_constant<uint32_t, 2>());
+    case 4: return visit(std::integral_constant<uint32_t, 4>());
+    case 8: return visit(std::integral_constant<uint32_t, 8>());
+    default: return visit(std::integral_constant<uint32_t, 16>());
+  }
+}
 
 // Most distinct words in one bank, and distinct words, of up to 32 accesses of one pass.
 struct PassCost {
@@ -45,23 +58,23 @@ PassCost CostOf(absl::Span<const uint32_t> words) {
 
 SharedMemory::SharedMemory(uint32_t bytes, int num_warps, const Clocks* clocks, Findings* findings,
                            Report* report)
-    : size_(bytes), num_warps_(num_warps), clocks_(*clocks), findings_(*findings),
+    : size_(bytes), num_warps_(static_cast<size_t>(num_warps)), clocks_(*clocks), findings_(*findings),
       report_(*report) {
   data_.resize(bytes);
   undefined_.resize(bytes);
   pending_.resize(bytes);
   written_.resize(bytes);
-  read_.resize(size_t{bytes} * static_cast<size_t>(num_warps));
+  read_.resize(bytes * num_warps_);
 }
 
 void SharedMemory::Clear() {
   std::fill(data_.begin(), data_.end(), uint8_t{0xcd});
   std::fill(undefined_.begin(), undefined_.end(), uint8_t{0xff});
   std::fill(pending_.begin(), pending_.end(), uint8_t{0});
-  // Stamps of earlier blocks are known to all; clocks fit 26 bits of a read entry only for so long.
+  // Stamps of earlier blocks are known to all; clocks fit the 25 bits of a read entry only for so long.
   if (clocks_.now(0) >= uint32_t{1} << 24) {
     std::fill(written_.begin(), written_.end(), Stamp());
-    std::fill(read_.begin(), read_.end(), 0u);
+    std::fill(read_.begin(), read_.end(), 0);
   }
 }
 
@@ -104,100 +117,128 @@ void SharedMemory::Race(const Site& site, uint32_t offset, const char* did, uint
                              " and no barrier stands between"));
 }
 
+bool SharedMemory::Ordered(Stamp before, Stamp now) const {
+  return before.none() || before.thread() == now.thread() ||
+         clocks_.Knows(now.warp(), before.warp(), before.clock()) ||
+         (before.strong() && now.strong());
+}
+
 // The last writes of the bytes must lie before the access at `now`, or be strong as it is. `data`
 // is what a write is about to write.
-void SharedMemory::CheckWritten(const Site& site, uint32_t offset, uint32_t bytes, Stamp now,
+template <uint32_t kBytes>
+void SharedMemory::CheckWritten(const Site& site, uint32_t offset, Stamp now,
                                 const uint8_t* data) {
   const Stamp* stamps = written_.data() + offset;
-  Stamp last;  // checked already
+  // Most often all bytes were written together.
+  const Stamp first = stamps[0];
+  bool same = true;
+  for (uint32_t i = 1; i < kBytes; ++i) same &= stamps[i] == first;
+  if (same && Ordered(first, now)) [[likely]] return;
+  ReportWritten(site, offset, kBytes, now, data);
+}
+
+void SharedMemory::ReportWritten(const Site& site, uint32_t offset, uint32_t bytes, Stamp now,
+                                 const uint8_t* data) {
   for (uint32_t i = 0; i < bytes; ++i) {
-    const Stamp s = stamps[i];
-    if (s.none() || s == last) continue;
-    if (s.thread() == now.thread() || clocks_.Knows(now.warp(), s.warp(), s.clock()) ||
-        (s.strong() && now.strong())) {
-      last = s;
-      continue;
-    }
+    const Stamp s = written_[offset + i];
     // Threads may write the same value to a byte.
-    if (data != nullptr && data_[offset + i] == data[i]) continue;
-    if (s.SameIssue(now)) {
-      if (findings_.IsNew(Fault::kRace, site.inst)) {
-        findings_.Add(Fault::kRace, site,
-                      absl::StrCat("lane ", s.lane(), " of the same store writes another value to "
-                                   "the byte at shared offset ", offset + i));
-      }
-      return;
+    if (Ordered(s, now) || (data != nullptr && data_[offset + i] == data[i])) continue;
+    if (!s.SameIssue(now)) {
+      return Race(site, offset + i, "written", s.warp(), static_cast<int>(s.lane()));
     }
-    return Race(site, offset + i, "written", s.warp(), static_cast<int>(s.lane()));
-  }
-}
-
-// The last reads of the bytes must lie before a write.
-void SharedMemory::CheckRead(const Site& site, uint32_t offset, uint32_t bytes) {
-  const uint32_t me = site.warp.index;
-  for (int w = 0; w < num_warps_; ++w) {
-    const uint32_t other = static_cast<uint32_t>(w);
-    const uint32_t* row = read_.data() + size_t{other} * size_ + offset;
-    const uint32_t known = clocks_.known(me)[other];
-    uint32_t latest = 0;
-    for (uint32_t i = 0; i < bytes; ++i) latest = std::max(latest, row[i]);
-    if (latest >> kLaneBits <= known) continue;
-    for (uint32_t i = 0; i < bytes; ++i) {
-      const uint32_t lane = row[i] & kSeveral;
-      if (row[i] >> kLaneBits <= known) continue;
-      if (other == me && lane == static_cast<uint32_t>(site.lane)) continue;
-      return Race(site, offset + i, "read", other,
-                  lane == kSeveral ? -1 : static_cast<int>(lane));
-    }
-  }
-}
-
-void SharedMemory::CheckPending(const Site& site, uint32_t offset, uint32_t bytes) {
-  for (uint32_t i = 0; i < bytes; ++i) {
-    if (pending_[offset + i] == 0) continue;
     if (findings_.IsNew(Fault::kRace, site.inst)) {
       findings_.Add(Fault::kRace, site,
-                    absl::StrCat("an asynchronous copy to the byte at shared offset ", offset + i,
-                                 " was started and not waited for"));
+                    absl::StrCat("lane ", s.lane(), " of the same store writes another value to "
+                                 "the byte at shared offset ", offset + i));
     }
     return;
   }
 }
 
-void SharedMemory::NoteRead(const Site& site, uint32_t offset, uint32_t bytes) {
-  uint32_t* row = read_.data() + size_t{site.warp.index} * size_ + offset;
-  const uint32_t clock = clocks_.now(site.warp.index) << kLaneBits;
-  const uint32_t mine = clock | static_cast<uint32_t>(site.lane);
-  for (uint32_t i = 0; i < bytes; ++i) {
-    const bool other_lane = row[i] >= clock && row[i] != mine;
-    row[i] = other_lane ? clock | kSeveral : mine;
+// The last reads of the bytes must lie before a write.
+template <uint32_t kBytes>
+void SharedMemory::CheckRead(const Site& site, uint32_t offset) {
+  const Knowledge& known = clocks_.known(site.warp.index);
+  for (size_t w = 0; w < num_warps_; ++w) {
+    const int32_t* row = read_.data() + w * size_ + offset;
+    // The greatest entry of that warp that is known.
+    const int32_t bound = static_cast<int32_t>(known[w]) << kLaneBits | kSeveral;
+    bool later = false;
+    for (uint32_t i = 0; i < kBytes; ++i) later |= row[i] > bound;
+    if (later) [[unlikely]] ReportRead(site, offset, kBytes, static_cast<uint32_t>(w));
   }
+}
+
+void SharedMemory::ReportRead(const Site& site, uint32_t offset, uint32_t bytes, uint32_t warp) {
+  const int32_t known = static_cast<int32_t>(clocks_.known(site.warp.index)[warp]);
+  for (uint32_t i = 0; i < bytes; ++i) {
+    const int32_t entry = read_[size_t{warp} * size_ + offset + i];
+    const int32_t lane = entry & kSeveral;
+    if (entry >> kLaneBits <= known) continue;
+    if (warp == site.warp.index && lane == site.lane) continue;
+    return Race(site, offset + i, "read", warp, lane == kSeveral ? -1 : lane);
+  }
+}
+
+template <uint32_t kBytes>
+void SharedMemory::CheckPending(const Site& site, uint32_t offset) {
+  uint8_t any = 0;
+  for (uint32_t i = 0; i < kBytes; ++i) any |= pending_[offset + i];
+  if (any == 0 || !findings_.IsNew(Fault::kRace, site.inst)) [[likely]] return;
+  findings_.Add(Fault::kRace, site,
+                absl::StrCat("an asynchronous copy to the ", kBytes, " bytes at shared offset ",
+                             offset, " was started and not waited for"));
+}
+
+template <uint32_t kBytes>
+void SharedMemory::NoteRead(const Site& site, uint32_t offset) {
+  int32_t* row = read_.data() + size_t{site.warp.index} * size_ + offset;
+  const int32_t clock = static_cast<int32_t>(clocks_.now(site.warp.index)) << kLaneBits;
+  const int32_t mine = clock | site.lane, several = clock | kSeveral;
+  for (uint32_t i = 0; i < kBytes; ++i) {
+    const bool other_lane = (row[i] >= clock) & (row[i] != mine);
+    row[i] = other_lane ? several : mine;
+  }
+}
+
+template <uint32_t kBytes>
+void SharedMemory::LoadBytes(const Site& site, uint32_t offset, Strength strength, void* data,
+                             void* undefined) {
+  CheckPending<kBytes>(site, offset);
+  CheckWritten<kBytes>(site, offset, Now(site, strength), nullptr);
+  if (strength == Strength::kWeak) NoteRead<kBytes>(site, offset);
+  std::memcpy(data, data_.data() + offset, kBytes);
+  std::memcpy(undefined, undefined_.data() + offset, kBytes);
+}
+
+template <uint32_t kBytes>
+void SharedMemory::StoreBytes(const Site& site, uint32_t offset, Strength strength,
+                              const void* data, const void* undefined) {
+  const Stamp now = Now(site, strength);
+  CheckPending<kBytes>(site, offset);
+  CheckWritten<kBytes>(site, offset, now, static_cast<const uint8_t*>(data));
+  CheckRead<kBytes>(site, offset);
+  std::fill_n(written_.data() + offset, kBytes, now);
+  std::memcpy(data_.data() + offset, data, kBytes);
+  std::memcpy(undefined_.data() + offset, undefined, kBytes);
 }
 
 void SharedMemory::Load(const Site& site, uint32_t offset, uint32_t bytes, Strength strength,
                         void* data, void* undefined) {
-  CheckPending(site, offset, bytes);
-  CheckWritten(site, offset, bytes, Now(site, strength), nullptr);
-  if (strength == Strength::kWeak) NoteRead(site, offset, bytes);
-  std::memcpy(data, data_.data() + offset, bytes);
-  std::memcpy(undefined, undefined_.data() + offset, bytes);
+  WithSize(bytes, [&](auto size) { LoadBytes<size()>(site, offset, strength, data, undefined); });
 }
 
 void SharedMemory::Store(const Site& site, uint32_t offset, uint32_t bytes, Strength strength,
                          const void* data, const void* undefined) {
-  const Stamp now = Now(site, strength);
-  CheckPending(site, offset, bytes);
-  CheckWritten(site, offset, bytes, now, static_cast<const uint8_t*>(data));
-  CheckRead(site, offset, bytes);
-  std::fill_n(written_.data() + offset, bytes, now);
-  std::memcpy(data_.data() + offset, data, bytes);
-  std::memcpy(undefined_.data() + offset, undefined, bytes);
+  WithSize(bytes, [&](auto size) { StoreBytes<size()>(site, offset, strength, data, undefined); });
 }
 
 void SharedMemory::StartAsync(const Site& site, uint32_t offset, uint32_t bytes) {
-  CheckPending(site, offset, bytes);
-  CheckWritten(site, offset, bytes, Now(site, Strength::kWeak), nullptr);
-  CheckRead(site, offset, bytes);
+  WithSize(bytes, [&](auto size) {
+    CheckPending<size()>(site, offset);
+    CheckWritten<size()>(site, offset, Now(site, Strength::kWeak), nullptr);
+    CheckRead<size()>(site, offset);
+  });
   for (uint32_t i = 0; i < bytes; ++i) ++pending_[offset + i];
 }
 

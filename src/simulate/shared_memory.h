@@ -43,15 +43,29 @@ class SharedMemory {
 
  private:
   Stamp Now(const Site& site, Strength strength) const;
-  void CheckWritten(const Site& site, uint32_t offset, uint32_t bytes, Stamp now,
-                    const uint8_t* data);
-  void CheckRead(const Site& site, uint32_t offset, uint32_t bytes);
-  void CheckPending(const Site& site, uint32_t offset, uint32_t bytes);
-  void NoteRead(const Site& site, uint32_t offset, uint32_t bytes);
+  // The sizes of accesses are 1, 2, 4, 8 and 16: each has its own loops.
+  template <uint32_t kBytes>
+  void LoadBytes(const Site& site, uint32_t offset, Strength strength, void* data,
+                 void* undefined);
+  template <uint32_t kBytes>
+  void StoreBytes(const Site& site, uint32_t offset, Strength strength, const void* data,
+                  const void* undefined);
+  template <uint32_t kBytes>
+  void CheckWritten(const Site& site, uint32_t offset, Stamp now, const uint8_t* data);
+  template <uint32_t kBytes>
+  void CheckRead(const Site& site, uint32_t offset);
+  template <uint32_t kBytes>
+  void CheckPending(const Site& site, uint32_t offset);
+  template <uint32_t kBytes>
+  void NoteRead(const Site& site, uint32_t offset);
+  void ReportWritten(const Site& site, uint32_t offset, uint32_t bytes, Stamp now,
+                     const uint8_t* data);
+  void ReportRead(const Site& site, uint32_t offset, uint32_t bytes, uint32_t warp);
+  bool Ordered(Stamp before, Stamp now) const;
   void Race(const Site& site, uint32_t offset, const char* did, uint32_t warp, int lane);
 
   const uint32_t size_;
-  const int num_warps_;
+  const size_t num_warps_;
   const Clocks& clocks_;
   Findings& findings_;
   Report& report_;
@@ -60,7 +74,7 @@ class SharedMemory {
   std::vector<uint8_t> pending_;   // asynchronous writes under way, per byte
   std::vector<Stamp> written_;     // the last write of each byte
   // Per warp and byte: the clock of the warp's last read, and the lane (or kSeveral) below it.
-  std::vector<uint32_t> read_;
+  std::vector<int32_t> read_;
 };
 
 }  // namespace tilus::simulate
