@@ -191,6 +191,40 @@ TEST_F(PassTest, ExpressionsOfAWrittenVariableAreNotEqual) {
   EXPECT_THAT(Lines(kernel), testing::Contains("st.global.v2.b32 [d0], {r3,r4}"));
 }
 
+TEST_F(PassTest, ExpressionsBeforeALoopThatWritesTheirVariableAreNotEqual) {
+  const Reg v = b.Copy(RegClass::kB32, x);
+  const Reg a = Raw(Op::kMulLoS32, {v, ImmU32(12)});
+  b.BeginLoop();
+  const Reg c = Raw(Op::kMulLoS32, {v, ImmU32(12)});
+  b.StGlobal(out, Type::kB32, {a, c});
+  b.AddS32(v, v, ImmU32(1));
+  b.Break(When(b.SetpU32(Compare::kGt, v, ImmU32(5)).reg()));
+  b.EndLoop();
+  EliminateCommonSubexpressions(&kernel);
+  EXPECT_THAT(Lines(kernel), testing::Contains("st.global.v2.b32 [d0], {r3,r4}"));
+}
+
+TEST_F(PassTest, AddressesOfAWrittenVariableStay) {
+  const Reg v = b.Copy(RegClass::kB64, out);
+  const Reg address = Raw(Op::kAddS64, {v, ImmS64(16)});
+  b.AddS64(v, v, ImmS64(4));
+  b.StGlobal(address, Type::kB32, {x});
+  FoldAddresses(&kernel);
+  EXPECT_THAT(Lines(kernel), testing::Contains("st.global.b32 [d3], r1"));
+}
+
+TEST_F(PassTest, NegationsOfAWrittenPredicateStay) {
+  const Reg p = b.NewReg(RegClass::kPred);
+  b.SetpU32(p, Compare::kLt, x, ImmU32(5));
+  const Reg q = b.NewReg(RegClass::kPred);
+  b.NotPred(q, p);
+  b.SetpU32(p, Compare::kLt, x, ImmU32(9));
+  b.SetGuard(When(q));
+  b.StGlobal(out, Type::kB32, {x});
+  FoldConstants(&kernel);
+  EXPECT_THAT(Lines(kernel), testing::Contains("@p3 st.global.b32 [d0], r1"));
+}
+
 TEST_F(PassTest, InvariantsLeaveNestedLoops) {
   const Reg i = b.BeginFor(ImmS32(0), x, 1);
   b.BeginFor(ImmS32(0), x, 1);
