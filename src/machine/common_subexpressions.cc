@@ -60,7 +60,9 @@ class ValueNumbering {
   void ForgetWrittenIn(const Node& loop) {
     ++clock_;
     const auto forget = [&](uint32_t index) {
-      for (const Operand& dst : kernel_.Dsts(kernel_.instrs[index])) last_write_[dst.value] = clock_;
+      for (const Operand& dst : kernel_.Dsts(kernel_.instrs[index])) {
+        last_write_[dst.value] = clock_;
+      }
     };
     ForEachInstr(kernel_, loop.index, forget);
     if (loop.other != kNoIndex) ForEachInstr(kernel_, loop.other, forget);

@@ -257,7 +257,9 @@ class Verifier {
                     : m.order == Order::kAcquire  ? gives
                     : m.order == Order::kRelease  ? info.Has(kWrites)
                                                   : atomic && gives;
-    if (!ok) Error(&instr, absl::StrCat("the order ", OrderName(m.order), " is not for this access"));
+    if (!ok) {
+      Error(&instr, absl::StrCat("the order ", OrderName(m.order), " is not for this access"));
+    }
     if ((m.order > Order::kVolatile) != (m.scope != Scope::kNone) &&
         !(atomic && m.order == Order::kWeak)) {
       Error(&instr, "a memory order and a scope go together");

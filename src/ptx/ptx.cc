@@ -250,9 +250,9 @@ class EntryPrinter {
   // The group that $N names. Rows and expansions with templates have groups of one operand.
   void AppendNumbered(const Instr& instr, size_t n, Literal literal) {
     const OpInfo& info = machine::InfoOf(instr.op);
-    const bool dst = n < instr.num_dst;
-    AppendOperand(info.specs[n], dst ? kernel_.Dsts(instr)[n] : kernel_.Srcs(instr)[n - instr.num_dst],
-                  literal);
+    const Operand& operand =
+        n < instr.num_dst ? kernel_.Dsts(instr)[n] : kernel_.Srcs(instr)[n - instr.num_dst];
+    AppendOperand(info.specs[n], operand, literal);
   }
 
   void Instruction(const Instr& instr) {
@@ -378,7 +378,8 @@ absl::StatusOr<std::string> PrintKernels(absl::Span<const Kernel> kernels, const
   if (shared) absl::StrAppend(&out, "\n.extern .shared .align 1024 .b8 ", kSharedName, "[];\n");
   if (prints) {
     out.append(
-        "\n.extern .func (.param .b32 printed) vprintf (.param .b64 format, .param .b64 values);\n");
+        "\n.extern .func (.param .b32 printed) vprintf "
+        "(.param .b64 format, .param .b64 values);\n");
   }
   for (const Kernel& kernel : kernels) AppendStrings(kernel, &out);
   for (const Kernel& kernel : kernels) EntryPrinter(kernel, target, &out).Run();

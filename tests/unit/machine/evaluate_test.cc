@@ -156,7 +156,9 @@ TEST(FoldTest, FoldsKeepTheValue) {
       const std::optional<uint64_t> expected = Evaluate(op, {}, values);
       if (!expected.has_value()) continue;
       ++folded_count;
-      const auto value_of = [&](const Operand& o) { return o.is_reg() ? unknown[o.value] : o.value; };
+      const auto value_of = [&](const Operand& o) {
+        return o.is_reg() ? unknown[o.value] : o.value;
+      };
       if (folded.kind == Folded::Kind::kValue) {
         EXPECT_EQ(value_of(folded.value), *expected) << InfoOf(op).name;
         continue;

@@ -7,8 +7,8 @@
 
 namespace tilus::machine {
 
-// A kernel that verifies: variables and values, ifs, counted and free loops, guards, constants where
-// they can be folded, equal expressions, and stores of what it computes. Two parameters, b32 and
+// A kernel that verifies: variables and values, ifs, counted and free loops, guards, constants
+// where they can be folded, equal expressions, and stores of what it computes. Two parameters, b32 and
 // b64. The same for the same seed.
 Kernel RandomKernel(uint64_t seed, int size);
 

@@ -49,8 +49,9 @@ std::string Assemble(const std::string& ptxas, absl::string_view text, absl::str
   std::string stem = absl::StrCat(::testing::TempDir(), "/tilus_ptx_", getpid());
   const std::string source = stem + ".ptx", said = stem + ".txt", binary = stem + ".cubin";
   std::ofstream(source) << std::string(text);
-  const std::string command = absl::StrCat("'", ptxas, "' -v ", options, " -arch ", target, " '", source,
-                                           "' -o '", binary, "' > '", said, "' 2>&1");
+  const std::string command =
+      absl::StrCat("'", ptxas, "' -v ", options, " -arch ", target, " '", source, "' -o '", binary,
+                   "' > '", said, "' 2>&1");
   const int rc = std::system(command.c_str());
   std::string output = ReadFile(said);
   for (const std::string& path : {source, said, binary}) std::remove(path.c_str());
