@@ -115,7 +115,9 @@ bool Parser::ParseOperands(const InstructionInfo& info, Instruction* in, TensorD
       first = true;
     } else {
       if (optional && (AtLineEnd() || token_.Is(":") || FindAttr(token_) != nullptr)) return true;
-      if (!first && !Expect(",", "before the next operand")) return false;
+      if (!first && !AtLineEnd() && !token_.Is(":") && !Expect(",", "before the next operand")) {
+        return false;
+      }
       if (AtLineEnd() || token_.Is(":")) {
         return Fail(DiagId::kTextOperand, token_.span(),
                     absl::StrCat("'", info.name, "' takes another operand here"), info.summary);

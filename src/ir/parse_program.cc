@@ -220,6 +220,7 @@ Module Parser::ParseModule() {
 bool Parser::ParseProgram() {
   symbols_.clear();
   scope_.clear();
+  unclosed_ = false;
   Advance();
   const Token name = token_;
   absl::string_view text;

@@ -24,13 +24,16 @@ void Parser::ParseBlockBody(Block* block) {
     while (token_.kind == TokenKind::kNewline) Advance();
     if (Accept("}")) break;
     if (token_.kind == TokenKind::kEnd || token_.Is("program")) {
-      Fail(DiagId::kTextUnclosed, token_.span(), "a block is not closed",
-           "add the '}' that is missing");
+      if (!unclosed_) {
+        Fail(DiagId::kTextUnclosed, token_.span(), "a block is not closed",
+             "add the '}' that is missing");
+      }
+      unclosed_ = true;
       break;
     }
     if (!ParseStatement(block)) {
       Recover();
-    } else if (!AtLineEnd()) {
+    } else if (!AtLineEnd() && !unclosed_) {
       Unexpected("the end of the line");
       Recover();
     }
@@ -82,13 +85,13 @@ bool Parser::ParseFor(Block* block) {
   stmt.span = token_.span();
   ForStmt loop;
   absl::string_view name;
-  const bool head = ParseForHead(&loop, &name) && token_.Is("{");
+  const bool head = ParseForHead(&loop, &name) &&
+                    (token_.Is("{") || Unexpected("'{' after the head of the loop"));
   const size_t mark = scope_.size();
   if (head) {
     loop.var = AddVar(name, VarKind::kLoop, loop.begin->type);
     ParseBlock(&loop.body);
   } else {
-    if (!token_.Is("{")) Unexpected("'{' after the head of the loop");
     Poison(name);
     Recover();
   }

@@ -147,6 +147,7 @@ class Parser {
   int64_t nodes_ = 0;
   int depth_ = 0;         // of recursion in expressions
   int block_depth_ = 0;
+  bool unclosed_ = false;  // the program that is being read, and it was reported
   bool aborted_ = false;
 };
 

@@ -50,8 +50,7 @@ void Verification::CheckInstruction(const Instruction& in) {
   const bool uses = CheckUses(in);
   const bool results = DefineResults(in);
   if (!uses || !results || !IsResolved(in)) return;
-  if (in.result != kNoTensor) CheckResultType(in);
-  CheckRules(in);
+  if (in.result == kNoTensor || CheckResultType(in)) CheckRules(in);
 }
 
 // That everything the instruction mentions is defined and visible.
@@ -63,7 +62,9 @@ bool Verification::CheckUses(const Instruction& in) {
       const Allow allow = init                                ? Allow::kIndices
                           : in.opcode == Opcode::kGlobalView ? Allow::kPointer
                                                               : Allow::kScalars;
-      CheckExpr(scalar, allow, init ? At(in.result).rank() : 0);
+      const Tensor* result = init ? &At(in.result) : nullptr;
+      CheckExpr(scalar, allow,
+                result == nullptr || !result->resolved ? options_.limits.max_rank : result->rank());
       continue;
     }
     const TensorOperand& tile = std::get<TensorOperand>(operand);
@@ -115,11 +116,14 @@ bool Verification::IsResolved(const Instruction& in) {
 }
 
 // That the result is what the rules make of the operands, and that its layout fits it.
-void Verification::CheckResultType(const Instruction& in) {
+bool Verification::CheckResultType(const Instruction& in) {
   const Tensor& result = At(in.result);
-  if (absl::StatusOr<ResultType> type = types_.Of(in); !type.ok()) {
+  const absl::StatusOr<ResultType> type = types_.Of(in);
+  bool same = type.ok();
+  if (!same) {
     reporter_.Report(type.status());
   } else if (type->dtype != result.dtype || types_.Extents(type->shape) != result.extents) {
+    same = false;
     Tensor found;
     found.dtype = type->dtype;
     found.shape = type->shape;
@@ -127,9 +131,11 @@ void Verification::CheckResultType(const Instruction& in) {
                      absl::StrCat(Quoted(result), " gets a value of type ",
                                   PrintTensorType(program_, found)));
   }
-  if (in.in_place) return;
-  reporter_.Report(types_.CheckShape(result.scope, result.name, result.shape));
+  if (in.in_place) return same;
+  const absl::Status shape = types_.CheckShape(result.scope, result.name, result.shape);
+  reporter_.Report(shape);
   if (result.scope == Scope::kRegister) CheckRegisters(result);
+  return same && shape.ok();
 }
 
 void Verification::CheckRegisters(const Tensor& tensor) {
@@ -241,16 +247,9 @@ void Verification::CheckAllocGlobal(const Instruction& in) {
 
 void Verification::CheckAllocShared(const Instruction& in) {
   const Tensor& tensor = At(in.result);
-  const std::optional<SharedLayoutSpec>& spec = tensor.decl.shared_layout;
-  if (!spec) return;
   if (tensor.shared_layout && tensor.shared_layout->shape() != absl::MakeConstSpan(tensor.extents)) {
     reporter_.Report(DiagId::kLayoutShape,
                      absl::StrCat("the shared layout of ", Quoted(tensor), " has another shape"));
-  }
-  if (!spec->strides.empty() && spec->strides.size() != tensor.extents.size()) {
-    reporter_.Report(DiagId::kSharedLayout,
-                     absl::StrCat("'", tensor.name, "' has ", tensor.extents.size(),
-                                  " dimensions and ", spec->strides.size(), " strides"));
   }
 }
 

@@ -61,7 +61,7 @@ class Verification {
   bool CheckUses(const Instruction& in);
   bool DefineResults(const Instruction& in);
   bool IsResolved(const Instruction& in);
-  void CheckResultType(const Instruction& in);
+  bool CheckResultType(const Instruction& in);
   void CheckRegisters(const Tensor& tensor);
   void CheckRules(const Instruction& in);
   void CheckIndices(const Instruction& in);
