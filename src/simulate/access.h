@@ -19,20 +19,31 @@ struct LaneBytes {
 
 inline void CopyBytes(void* to, const void* from, uint32_t bytes) {
   switch (bytes) {
-    case 1: std::memcpy(to, from, 1); break;
-    case 2: std::memcpy(to, from, 2); break;
-    case 4: std::memcpy(to, from, 4); break;
-    case 8: std::memcpy(to, from, 8); break;
-    case 16: std::memcpy(to, from, 16); break;
-    default: std::memcpy(to, from, bytes);
+    case 1:
+      std::memcpy(to, from, 1);
+      break;
+    case 2:
+      std::memcpy(to, from, 2);
+      break;
+    case 4:
+      std::memcpy(to, from, 4);
+      break;
+    case 8:
+      std::memcpy(to, from, 8);
+      break;
+    case 16:
+      std::memcpy(to, from, 16);
+      break;
+    default:
+      std::memcpy(to, from, bytes);
   }
 }
 
 // The lanes whose address is defined; a finding for the others.
-inline uint32_t DefinedAddresses(Warp& warp, const Inst& inst, const Place& place,
-                                 uint32_t lanes) {
+inline uint32_t DefinedAddresses(Warp& warp, const Inst& inst, const Place& place, uint32_t lanes) {
   const uint32_t some = warp.UndefinedLanes(place, lanes);
-  if (some == 0) [[likely]] return lanes;
+  if (some == 0) [[likely]]
+    return lanes;
   Findings& findings = warp.block->findings();
   if (findings.IsNew(Fault::kUninitialised, inst)) {
     findings.Add(Fault::kUninitialised, {warp, inst, std::countr_zero(some)},
@@ -54,8 +65,8 @@ inline uint32_t LocateShared(Warp& warp, const Inst& inst, const Place& place, u
   lanes = DefinedAddresses(warp, inst, place, lanes);
   const uint32_t* address = warp.B32(place);
   ForEachLane(lanes, [&](int lane) {
-    const int64_t offset = warp.block->shared().Locate({warp, inst, lane}, address[lane],
-                                                       place.add, bytes, bytes);
+    const int64_t offset =
+        warp.block->shared().Locate({warp, inst, lane}, address[lane], place.add, bytes, bytes);
     if (offset < 0) {
       lanes &= ~(1u << lane);
     } else {
@@ -74,14 +85,14 @@ inline uint64_t SharedLocation(uint32_t offset) { return uint64_t{1} << 63 | off
 
 // Around an ordered access: before a write, after a read.
 inline void BeforeOrderedWrite(const Warp& warp, const Inst& inst, uint64_t location) {
-  const bool release = inst.mods.order == machine::Order::kRelease ||
-                       inst.mods.order == machine::Order::kAcqRel;
+  const bool release =
+      inst.mods.order == machine::Order::kRelease || inst.mods.order == machine::Order::kAcqRel;
   if (release) warp.block->Release(warp, location);
   warp.block->NoteOrderedWrite(warp, location);
 }
 inline void AfterOrderedRead(const Warp& warp, const Inst& inst, uint64_t location) {
-  const bool acquire = inst.mods.order == machine::Order::kAcquire ||
-                       inst.mods.order == machine::Order::kAcqRel;
+  const bool acquire =
+      inst.mods.order == machine::Order::kAcquire || inst.mods.order == machine::Order::kAcqRel;
   if (acquire) warp.block->Acquire(warp, location);
   warp.block->NoteOrderedRead(warp, location);
 }

@@ -78,12 +78,9 @@ void WaitAll(Warp& warp, const Inst&, uint32_t lanes) {
 }
 
 constexpr Semantics kRows[] = {
-    {Op::kCpAsyncCa4, StartCopy<4>},
-    {Op::kCpAsyncCa8, StartCopy<8>},
-    {Op::kCpAsyncCa16, StartCopy<16>},
-    {Op::kCpAsyncCg16, StartCopy<16>},
-    {Op::kCpAsyncCommitGroup, CommitGroup},
-    {Op::kCpAsyncWaitGroup, WaitGroup},
+    {Op::kCpAsyncCa4, StartCopy<4>},        {Op::kCpAsyncCa8, StartCopy<8>},
+    {Op::kCpAsyncCa16, StartCopy<16>},      {Op::kCpAsyncCg16, StartCopy<16>},
+    {Op::kCpAsyncCommitGroup, CommitGroup}, {Op::kCpAsyncWaitGroup, WaitGroup},
     {Op::kCpAsyncWaitAll, WaitAll},
 };
 

@@ -20,13 +20,20 @@ T Updated(Update update, T old, T value, T compared) {
     switch (update) {
       case Update::kAdd:
         return static_cast<T>(static_cast<uint64_t>(old) + static_cast<uint64_t>(value));
-      case Update::kMin: return std::min(old, value);
-      case Update::kMax: return std::max(old, value);
-      case Update::kAnd: return old & value;
-      case Update::kOr: return old | value;
-      case Update::kXor: return old ^ value;
-      case Update::kExchange: return value;
-      case Update::kCompareAndSwap: return old == compared ? value : old;
+      case Update::kMin:
+        return std::min(old, value);
+      case Update::kMax:
+        return std::max(old, value);
+      case Update::kAnd:
+        return old & value;
+      case Update::kOr:
+        return old | value;
+      case Update::kXor:
+        return old ^ value;
+      case Update::kExchange:
+        return value;
+      case Update::kCompareAndSwap:
+        return old == compared ? value : old;
     }
   }
   return old;
@@ -40,11 +47,16 @@ uint64_t UpdatedBits(Update update, Type type, uint64_t old, uint64_t value, uin
                                 FromLane<T>(static_cast<LaneOf<T>>(compared))));
   };
   switch (type) {
-    case Type::kS32: return as(int32_t{});
-    case Type::kS64: return as(int64_t{});
-    case Type::kF32: return as(float{});
-    case Type::kF64: return as(double{});
-    default: return BitsOf(type) == 64 ? as(uint64_t{}) : as(uint32_t{});
+    case Type::kS32:
+      return as(int32_t{});
+    case Type::kS64:
+      return as(int64_t{});
+    case Type::kF32:
+      return as(float{});
+    case Type::kF64:
+      return as(double{});
+    default:
+      return BitsOf(type) == 64 ? as(uint64_t{}) : as(uint32_t{});
   }
 }
 
@@ -54,11 +66,16 @@ uint64_t UpdatedUndefined(Update update, uint64_t old, uint64_t old_undefined, u
   const uint64_t any = old_undefined | undefined;
   if (any == 0) return 0;
   switch (update) {
-    case Update::kAnd: return any & ~((~old_undefined & ~old) | (~undefined & ~value));
-    case Update::kOr: return any & ~((~old_undefined & old) | (~undefined & value));
-    case Update::kXor: return any;
-    case Update::kExchange: return undefined;
-    default: return ~uint64_t{0};
+    case Update::kAnd:
+      return any & ~((~old_undefined & ~old) | (~undefined & ~value));
+    case Update::kOr:
+      return any & ~((~old_undefined & old) | (~undefined & value));
+    case Update::kXor:
+      return any;
+    case Update::kExchange:
+      return undefined;
+    default:
+      return ~uint64_t{0};
   }
 }
 

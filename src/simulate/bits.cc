@@ -12,10 +12,22 @@ namespace {
 using machine::Compare;
 using machine::Op;
 
-template <typename T> T And(T a, T b) { return a & b; }
-template <typename T> T Or(T a, T b) { return a | b; }
-template <typename T> T Xor(T a, T b) { return a ^ b; }
-template <typename T> T Not(T a) { return static_cast<T>(~a); }
+template <typename T>
+T And(T a, T b) {
+  return a & b;
+}
+template <typename T>
+T Or(T a, T b) {
+  return a | b;
+}
+template <typename T>
+T Xor(T a, T b) {
+  return a ^ b;
+}
+template <typename T>
+T Not(T a) {
+  return static_cast<T>(~a);
+}
 bool NotPred(bool a) { return !a; }
 bool XorPred(bool a, bool b) { return a != b; }
 
@@ -84,8 +96,8 @@ uint32_t ExtractSigned(uint32_t a, uint32_t position, uint32_t length) {
   const int32_t value = static_cast<int32_t>(a);
   const int32_t field = value >> std::min(position, 31u);
   if (position + length >= 32) return static_cast<uint32_t>(field);
-  return static_cast<uint32_t>(static_cast<int32_t>(static_cast<uint32_t>(field) << (32 - length)) >>
-                               (32 - length));
+  return static_cast<uint32_t>(
+      static_cast<int32_t>(static_cast<uint32_t>(field) << (32 - length)) >> (32 - length));
 }
 uint32_t Insert(uint32_t field, uint32_t into, uint32_t position, uint32_t length) {
   position &= 255;
@@ -104,7 +116,10 @@ uint32_t Reverse(uint32_t a) {
   return __builtin_bswap32(a);
 }
 
-template <typename T> T Select(T a, T b, bool p) { return p ? a : b; }
+template <typename T>
+T Select(T a, T b, bool p) {
+  return p ? a : b;
+}
 
 // ---- Comparison. The Compare of the instruction picks one loop.
 template <typename T>
@@ -138,16 +153,26 @@ void SetPredicate(Warp& warp, const Inst& inst, uint32_t lanes) {
   const auto run = [&](auto test) { CompareLanes<Format>(warp, inst, lanes, test); };
   WithUndefined(warp, inst, lanes, [&] {
     switch (inst.mods.compare) {
-      case Compare::kEq: return run([](auto a, auto b) { return a == b; });
-      case Compare::kNe: return run([=](auto a, auto b) { return a != b && !nan(a, b); });
-      case Compare::kLt: return run([](auto a, auto b) { return a < b; });
-      case Compare::kLe: return run([](auto a, auto b) { return a <= b; });
-      case Compare::kGt: return run([](auto a, auto b) { return a > b; });
-      case Compare::kGe: return run([](auto a, auto b) { return a >= b; });
-      case Compare::kNeu: return run([](auto a, auto b) { return a != b; });
-      case Compare::kNum: return run([=](auto a, auto b) { return !nan(a, b); });
-      case Compare::kNan: return run(nan);
-      case Compare::kNone: break;
+      case Compare::kEq:
+        return run([](auto a, auto b) { return a == b; });
+      case Compare::kNe:
+        return run([=](auto a, auto b) { return a != b && !nan(a, b); });
+      case Compare::kLt:
+        return run([](auto a, auto b) { return a < b; });
+      case Compare::kLe:
+        return run([](auto a, auto b) { return a <= b; });
+      case Compare::kGt:
+        return run([](auto a, auto b) { return a > b; });
+      case Compare::kGe:
+        return run([](auto a, auto b) { return a >= b; });
+      case Compare::kNeu:
+        return run([](auto a, auto b) { return a != b; });
+      case Compare::kNum:
+        return run([=](auto a, auto b) { return !nan(a, b); });
+      case Compare::kNan:
+        return run(nan);
+      case Compare::kNone:
+        break;
     }
   });
 }

@@ -28,13 +28,13 @@ struct Place {
 // One step of the flat program.
 struct Inst {
   enum class Kind : uint8_t {
-    kOp,        // run(warp, inst, lanes)
-    kIf,        // target = what follows when no lane takes it: the else part or kEndIf
-    kElse,      // target = kEndIf
+    kOp,    // run(warp, inst, lanes)
+    kIf,    // target = what follows when no lane takes it: the else part or kEndIf
+    kElse,  // target = kEndIf
     kEndIf,
     kLoop,
-    kLatch,     // lanes that continued come back
-    kEndLoop,   // target = behind kLoop
+    kLatch,    // lanes that continued come back
+    kEndLoop,  // target = behind kLoop
     kBreak,
     kContinue,
     kEnd,
@@ -50,7 +50,7 @@ struct Inst {
   Handler run = nullptr;
   const Place* operands = nullptr;  // destinations, then sources
   Place guard;
-  uint32_t target = 0;  // kOp, kBreak, kContinue: where to go when no lane is left
+  uint32_t target = 0;                  // kOp, kBreak, kContinue: where to go when no lane is left
   uint32_t source = machine::kNoIndex;  // in Kernel::instrs
   machine::Modifiers mods;
 

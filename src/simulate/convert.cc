@@ -19,19 +19,27 @@ using machine::Type;
 
 DataType FloatType(Type type) {
   switch (type) {
-    case Type::kF16: return kF16;
-    case Type::kBF16: return kBF16;
-    case Type::kF64: return kF64;
-    default: return kF32;
+    case Type::kF16:
+      return kF16;
+    case Type::kBF16:
+      return kBF16;
+    case Type::kF64:
+      return kF64;
+    default:
+      return kF32;
   }
 }
 
 // The machine's NaN of a float type.
 uint64_t NanBits(Type type) {
   switch (type) {
-    case Type::kF16: case Type::kBF16: return kNanHalf;
-    case Type::kF64: return kNanF64;
-    default: return kNanF32;
+    case Type::kF16:
+    case Type::kBF16:
+      return kNanHalf;
+    case Type::kF64:
+      return kNanF64;
+    default:
+      return kNanF32;
   }
 }
 
@@ -66,10 +74,14 @@ uint64_t IntegerToInteger(const Modifiers& mods, uint64_t bits) {
 
 double RoundToIntegral(Round round, double value) {
   switch (round) {
-    case Round::kRzi: return std::trunc(value);
-    case Round::kRmi: return std::floor(value);
-    case Round::kRpi: return std::ceil(value);
-    default: return std::nearbyint(value);
+    case Round::kRzi:
+      return std::trunc(value);
+    case Round::kRmi:
+      return std::floor(value);
+    case Round::kRpi:
+      return std::ceil(value);
+    default:
+      return std::nearbyint(value);
   }
 }
 
@@ -105,12 +117,11 @@ int Sign(__int128 difference) { return difference > 0 ? 1 : difference < 0 ? -1 
 uint64_t IntegerToFloat(const Modifiers& mods, uint64_t bits) {
   const DataType type = FloatType(mods.type);
   const __int128 value = IntegerValue(mods.from, bits);
-  const uint64_t code = IsSigned(mods.from)
-                            ? EncodeFromInt64(type, static_cast<int64_t>(value))
-                            : EncodeFromUInt64(type, static_cast<uint64_t>(value));
+  const uint64_t code = IsSigned(mods.from) ? EncodeFromInt64(type, static_cast<int64_t>(value))
+                                            : EncodeFromUInt64(type, static_cast<uint64_t>(value));
   const double nearest = DecodeToDouble(type, code);
-  const int side = std::isinf(nearest) ? (nearest > 0 ? 1 : -1)
-                                       : Sign(static_cast<__int128>(nearest) - value);
+  const int side =
+      std::isinf(nearest) ? (nearest > 0 ? 1 : -1) : Sign(static_cast<__int128>(nearest) - value);
   return Directed(type, code, side, mods.round);
 }
 

@@ -89,8 +89,12 @@ class Decoder {
   Place PlaceOf(const Operand& o, const OperandSpec& spec, const machine::Modifiers& mods) {
     Place place;
     switch (o.kind) {
-      case Operand::Kind::kReg: place = registers_[o.value]; break;
-      case Operand::Kind::kSpecial: place = code_.specials[o.value]; break;
+      case Operand::Kind::kReg:
+        place = registers_[o.value];
+        break;
+      case Operand::Kind::kSpecial:
+        place = code_.specials[o.value];
+        break;
       case Operand::Kind::kSharedBase:
         // Moved to a register, the offset is part of the value.
         if (spec.kind != OperandKind::kShared) {
@@ -98,8 +102,10 @@ class Decoder {
         }
         place = Constant(RegClass::kB32, kSharedBase);
         break;
-      case Operand::Kind::kParam: return Constant(ClassOf(mods.type), ParamBits(o, mods.type));
-      case Operand::Kind::kImm: return Constant(ImmClass(spec, mods), o.value);
+      case Operand::Kind::kParam:
+        return Constant(ClassOf(mods.type), ParamBits(o, mods.type));
+      case Operand::Kind::kImm:
+        return Constant(ImmClass(spec, mods), o.value);
     }
     place.add = o.offset;
     return place;
@@ -107,12 +113,18 @@ class Decoder {
 
   static RegClass ImmClass(const OperandSpec& spec, const machine::Modifiers& mods) {
     switch (spec.kind) {
-      case OperandKind::kPred: return RegClass::kPred;
-      case OperandKind::kB16: return RegClass::kB16;
-      case OperandKind::kB64: return RegClass::kB64;
-      case OperandKind::kOfType: return ClassOf(mods.type);
-      case OperandKind::kOfFrom: return ClassOf(mods.from);
-      default: return RegClass::kB32;
+      case OperandKind::kPred:
+        return RegClass::kPred;
+      case OperandKind::kB16:
+        return RegClass::kB16;
+      case OperandKind::kB64:
+        return RegClass::kB64;
+      case OperandKind::kOfType:
+        return ClassOf(mods.type);
+      case OperandKind::kOfFrom:
+        return ClassOf(mods.from);
+      default:
+        return RegClass::kB32;
     }
   }
 
@@ -145,7 +157,7 @@ class Decoder {
   void DecodeInstr(uint32_t index, Fixups* end) {
     const Instr& instr = kernel_.instrs[index];
     // A loaded parameter is a constant.
-    const Op op = instr.op != Op::kLdParam                    ? instr.op
+    const Op op = instr.op != Op::kLdParam                     ? instr.op
                   : ClassOf(instr.mods.type) == RegClass::kB64 ? Op::kMovB64
                   : ClassOf(instr.mods.type) == RegClass::kB16 ? Op::kMovB16
                                                                : Op::kMovB32;
@@ -183,13 +195,19 @@ class Decoder {
   void DecodeBlock(uint32_t block, Fixups* end) {
     for (const Node& node : kernel_.blocks[block].nodes) {
       switch (node.kind) {
-        case Node::Kind::kInstr: DecodeInstr(node.index, end); break;
-        case Node::Kind::kIf: DecodeIf(node, end); break;
-        case Node::Kind::kLoop: DecodeLoop(node, end); break;
+        case Node::Kind::kInstr:
+          DecodeInstr(node.index, end);
+          break;
+        case Node::Kind::kIf:
+          DecodeIf(node, end);
+          break;
+        case Node::Kind::kLoop:
+          DecodeLoop(node, end);
+          break;
         case Node::Kind::kBreak:
         case Node::Kind::kContinue: {
-          const size_t at = Push(node.kind == Node::Kind::kBreak ? Inst::Kind::kBreak
-                                                                 : Inst::Kind::kContinue);
+          const size_t at =
+              Push(node.kind == Node::Kind::kBreak ? Inst::Kind::kBreak : Inst::Kind::kContinue);
           SetGuard(&code_.insts[at], node.guard);
           Jump(at, end);
           break;
@@ -235,7 +253,8 @@ class Decoder {
     Land(to_end_, code_.insts.size() - 1);
     size_t at = 0;
     for (Inst& inst : code_.insts) {
-      if (inst.kind == Inst::Kind::kOp) inst.operands = code_.operands.data() + first_operand_[at++];
+      if (inst.kind == Inst::Kind::kOp)
+        inst.operands = code_.operands.data() + first_operand_[at++];
     }
   }
 

@@ -92,9 +92,8 @@ struct ElementwiseHandler;
 template <auto F, typename R, typename... A>
 struct ElementwiseHandler<F, R (*)(A...)> {
   static void Run(Warp& warp, const Inst& inst, uint32_t lanes) {
-    WithUndefined(warp, inst, lanes, [&] {
-      Compute(warp, inst, lanes, std::index_sequence_for<A...>());
-    });
+    WithUndefined(warp, inst, lanes,
+                  [&] { Compute(warp, inst, lanes, std::index_sequence_for<A...>()); });
   }
 
  private:

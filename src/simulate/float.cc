@@ -8,14 +8,38 @@ namespace {
 
 using machine::Op;
 
-template <typename F> F Add(F a, F b) { return a + b; }
-template <typename F> F Subtract(F a, F b) { return a - b; }
-template <typename F> F Multiply(F a, F b) { return a * b; }
-template <typename F> F Divide(F a, F b) { return a / b; }
-template <typename F> F MultiplyAdd(F a, F b, F c) { return std::fma(a, b, c); }
-template <typename F> F SquareRoot(F a) { return std::sqrt(a); }
-template <typename F> F Absolute(F a) { return std::fabs(a); }
-template <typename F> F Negate(F a) { return -a; }
+template <typename F>
+F Add(F a, F b) {
+  return a + b;
+}
+template <typename F>
+F Subtract(F a, F b) {
+  return a - b;
+}
+template <typename F>
+F Multiply(F a, F b) {
+  return a * b;
+}
+template <typename F>
+F Divide(F a, F b) {
+  return a / b;
+}
+template <typename F>
+F MultiplyAdd(F a, F b, F c) {
+  return std::fma(a, b, c);
+}
+template <typename F>
+F SquareRoot(F a) {
+  return std::sqrt(a);
+}
+template <typename F>
+F Absolute(F a) {
+  return std::fabs(a);
+}
+template <typename F>
+F Negate(F a) {
+  return -a;
+}
 
 // The other operand if one is NaN; -0 is below +0.
 template <typename F>

@@ -23,11 +23,16 @@ std::string FormatValue(const std::string& flags, bool is_long, char conversion,
                         absl::Span<const std::string> strings) {
   const std::string spec = absl::StrCat("%", flags);
   switch (conversion) {
-    case 'd': case 'i':
+    case 'd':
+    case 'i':
       return is_long ? Print(spec + "lld", static_cast<long long>(value))
                      : Print(spec + "d", static_cast<int>(value));
-    case 'u': case 'x': case 'X': case 'o':
-      return is_long ? Print(absl::StrCat(spec, "ll", absl::string_view(&conversion, 1)), static_cast<unsigned long long>(value))
+    case 'u':
+    case 'x':
+    case 'X':
+    case 'o':
+      return is_long ? Print(absl::StrCat(spec, "ll", absl::string_view(&conversion, 1)),
+                             static_cast<unsigned long long>(value))
                      : Print(spec + conversion, static_cast<unsigned>(value));
     case 'c':
       return Print(spec + "c", static_cast<int>(value));
@@ -56,8 +61,8 @@ std::string FormatPrintf(absl::string_view format, absl::Span<const uint64_t> va
       flags += format[at++];
     }
     bool is_long = false;
-    while (at < format.size() && absl::string_view("lzjh").find(format[at]) !=
-                                     absl::string_view::npos) {
+    while (at < format.size() &&
+           absl::string_view("lzjh").find(format[at]) != absl::string_view::npos) {
       is_long |= format[at++] != 'h';
     }
     if (at < format.size() && format[at] == '%') {

@@ -23,8 +23,8 @@ GlobalMemory::GlobalMemory(const machine::Kernel& kernel, absl::Span<const Argum
       continue;
     }
     const uint64_t begin = arguments[i].value;
-    buffers_.push_back({begin, begin + static_cast<uint64_t>(arguments[i].bytes),
-                        static_cast<uint32_t>(i)});
+    buffers_.push_back(
+        {begin, begin + static_cast<uint64_t>(arguments[i].bytes), static_cast<uint32_t>(i)});
   }
   std::stable_sort(buffers_.begin(), buffers_.end(),
                    [](const Buffer& a, const Buffer& b) { return a.begin < b.begin; });
@@ -35,7 +35,7 @@ std::string GlobalMemory::Place(uint64_t address) const {
   const Buffer* nearest = nullptr;
   uint64_t least = ~uint64_t{0};
   for (const Buffer& b : buffers_) {
-    const uint64_t distance = address < b.begin ? b.begin - address
+    const uint64_t distance = address < b.begin  ? b.begin - address
                               : address >= b.end ? address - b.end + 1
                                                  : 0;
     if (distance < least) {
@@ -45,8 +45,8 @@ std::string GlobalMemory::Place(uint64_t address) const {
   }
   if (nearest == nullptr) return absl::StrCat("address 0x", absl::Hex(address));
   return absl::StrCat("offset ", static_cast<int64_t>(address - nearest->begin), " of ",
-                      kernel_.params[nearest->param].name, " (",
-                      nearest->end - nearest->begin, " bytes)");
+                      kernel_.params[nearest->param].name, " (", nearest->end - nearest->begin,
+                      " bytes)");
 }
 
 void GlobalMemory::ReportOutside(const Site& site, uint64_t address, uint32_t bytes) {
@@ -60,9 +60,8 @@ bool GlobalMemory::Check(const Site& site, uint64_t address, uint32_t bytes, uin
   if (address % align != 0) {
     if (findings_.IsNew(Fault::kMisaligned, site.inst)) {
       findings_.Add(Fault::kMisaligned, site,
-                    absl::StrCat("an access of ", bytes, " bytes at address 0x",
-                                 absl::Hex(address), ", ", Place(address),
-                                 ", is not aligned to ", align, " bytes"));
+                    absl::StrCat("an access of ", bytes, " bytes at address 0x", absl::Hex(address),
+                                 ", ", Place(address), ", is not aligned to ", align, " bytes"));
     }
     return false;
   }
@@ -110,16 +109,15 @@ bool GlobalMemory::Ordered(Stamp before, Stamp now) const {
 
 void GlobalMemory::Race(const Site& site, uint64_t address, const char* did, Stamp other) {
   if (!findings_.IsNew(Fault::kRace, site.inst)) return;
-  findings_.Add(Fault::kRace, site,
-                absl::StrCat("the word at ", Place(address), " was ", did, " by warp ",
-                             other.warp(), ", lane ", other.lane(),
-                             " and no barrier stands between"));
+  findings_.Add(
+      Fault::kRace, site,
+      absl::StrCat("the word at ", Place(address), " was ", did, " by warp ", other.warp(),
+                   ", lane ", other.lane(), " and no barrier stands between"));
 }
 
 // An access of at most 16 bytes that is aligned does not cross pages.
 template <typename Visit>
-void GlobalMemory::ForEachWord(uint64_t address, uint32_t bytes, bool create,
-                               const Visit& visit) {
+void GlobalMemory::ForEachWord(uint64_t address, uint32_t bytes, bool create, const Visit& visit) {
   Page* page = FindPage(address, create);
   if (page == nullptr) return;
   const uint64_t end = address + bytes;
@@ -129,8 +127,7 @@ void GlobalMemory::ForEachWord(uint64_t address, uint32_t bytes, bool create,
   }
 }
 
-void GlobalMemory::NoteRead(const Site& site, uint64_t address, uint32_t bytes,
-                            Strength strength) {
+void GlobalMemory::NoteRead(const Site& site, uint64_t address, uint32_t bytes, Strength strength) {
   const Stamp now = Now(site, strength);
   ForEachWord(address, bytes, /*create=*/true, [&](Word& word, uint32_t mask, uint64_t at) {
     if ((word.write.bytes() & mask) != 0 && !Ordered(word.write, now)) {
@@ -138,14 +135,14 @@ void GlobalMemory::NoteRead(const Site& site, uint64_t address, uint32_t bytes,
     }
     if (strength == Strength::kStrong) return;
     // The entry of this warp, or one that nobody needs any more.
-    const bool second = !word.reads[0].none() && word.reads[0].warp() != now.warp() &&
-                        !Ordered(word.reads[0], now);
+    const bool second =
+        !word.reads[0].none() && word.reads[0].warp() != now.warp() && !Ordered(word.reads[0], now);
     word.reads[second] = now.WithBytes(mask);
   });
 }
 
-void GlobalMemory::NoteWrite(const Site& site, uint64_t address, uint32_t bytes,
-                             Strength strength, const void* data) {
+void GlobalMemory::NoteWrite(const Site& site, uint64_t address, uint32_t bytes, Strength strength,
+                             const void* data) {
   const Stamp now = Now(site, strength);
   const auto changes = [&](uint64_t at) {
     const uint64_t begin = std::max(at, address), end = std::min(at + 4, address + bytes);

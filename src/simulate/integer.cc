@@ -12,15 +12,39 @@ using machine::Op;
 template <typename T>
 using Unsigned = std::make_unsigned_t<T>;
 
-template <typename T> T Same(T a) { return a; }
+template <typename T>
+T Same(T a) {
+  return a;
+}
 
-template <typename T> T Add(T a, T b) { return a + b; }
-template <typename T> T Subtract(T a, T b) { return a - b; }
-template <typename T> T Multiply(T a, T b) { return a * b; }
-template <typename T> T MultiplyAdd(T a, T b, T c) { return a * b + c; }
-template <typename T> T Negate(T a) { return T{0} - a; }
-template <typename T> T Min(T a, T b) { return std::min(a, b); }
-template <typename T> T Max(T a, T b) { return std::max(a, b); }
+template <typename T>
+T Add(T a, T b) {
+  return a + b;
+}
+template <typename T>
+T Subtract(T a, T b) {
+  return a - b;
+}
+template <typename T>
+T Multiply(T a, T b) {
+  return a * b;
+}
+template <typename T>
+T MultiplyAdd(T a, T b, T c) {
+  return a * b + c;
+}
+template <typename T>
+T Negate(T a) {
+  return T{0} - a;
+}
+template <typename T>
+T Min(T a, T b) {
+  return std::min(a, b);
+}
+template <typename T>
+T Max(T a, T b) {
+  return std::max(a, b);
+}
 
 template <typename T>
 T Absolute(T a) {

@@ -114,9 +114,9 @@ void Barrier(Warp& warp, const Inst& inst, uint32_t lanes) {
   const int lane = std::countr_zero(lanes);
   const uint32_t number = warp.B32(inst.src(0))[lane], threads = warp.B32(inst.src(1))[lane];
   if (number > 15 || threads == 0 || threads % kLanes != 0) {
-    warp.block->findings().Add(Fault::kDivergence, {warp, inst, -1},
-                               absl::StrCat("there is no barrier ", number, " for ", threads,
-                                            " threads"));
+    warp.block->findings().Add(
+        Fault::kDivergence, {warp, inst, -1},
+        absl::StrCat("there is no barrier ", number, " for ", threads, " threads"));
     return;
   }
   warp.block->Arrive(warp, inst, number, threads, kArrival);

@@ -45,10 +45,14 @@ void FromRegister(const Warp& warp, const Place& place, LaneBytes* bytes, size_t
 template <typename Visit>
 void WithElement(machine::Type type, const Visit& visit) {
   switch (BitsOf(type)) {
-    case 8: return IsSigned(type) ? visit(int8_t{}) : visit(uint8_t{});
-    case 16: return IsSigned(type) ? visit(int16_t{}) : visit(uint16_t{});
-    case 32: return visit(uint32_t{});
-    default: return visit(uint64_t{});
+    case 8:
+      return IsSigned(type) ? visit(int8_t{}) : visit(uint8_t{});
+    case 16:
+      return IsSigned(type) ? visit(int16_t{}) : visit(uint16_t{});
+    case 32:
+      return visit(uint32_t{});
+    default:
+      return visit(uint64_t{});
   }
 }
 
@@ -105,8 +109,8 @@ uint32_t ReadUndefined(const Warp& warp, const Inst& inst, uint32_t lanes, LaneB
 void LoadGlobal(Warp& warp, const Inst& inst, uint32_t lanes) {
   const Place& place = inst.src(0);
   const uint32_t bytes = inst.access_bytes;
-  const bool coherent = inst.mods.cache != Cache::kNonCoherent &&
-                        inst.mods.cache != Cache::kNonCoherentNoAllocate;
+  const bool coherent =
+      inst.mods.cache != Cache::kNonCoherent && inst.mods.cache != Cache::kNonCoherentNoAllocate;
   const Strength strength = StrengthOf(inst);
   GlobalMemory& global = warp.block->global();
   LaneBytes data;

@@ -157,8 +157,7 @@ class Mma {
       const uint32_t* c = warp.B32(SourceC(inst, i));
       const int r = i / Sum::kPerRegister, e = i % Sum::kPerRegister;
       for (int lane = 0; lane < kLanes; ++lane) {
-        const Accumulator sum =
-            Plus(d[SumRow(lane, i)][SumColumn(lane, i)], Sum::Get(c[lane], e));
+        const Accumulator sum = Plus(d[SumRow(lane, i)][SumColumn(lane, i)], Sum::Get(c[lane], e));
         out[r][lane] |= Sum::Put(sum) << (32 / Sum::kPerRegister * e % 32);
       }
     }

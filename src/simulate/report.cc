@@ -7,14 +7,22 @@ namespace tilus::simulate {
 
 const char* FaultName(Fault fault) {
   switch (fault) {
-    case Fault::kOutOfBounds: return "out of bounds";
-    case Fault::kMisaligned: return "misaligned";
-    case Fault::kRace: return "race";
-    case Fault::kUninitialised: return "uninitialised";
-    case Fault::kDivergence: return "divergence";
-    case Fault::kDeadlock: return "deadlock";
-    case Fault::kTrap: return "trap";
-    case Fault::kStepLimit: return "step limit";
+    case Fault::kOutOfBounds:
+      return "out of bounds";
+    case Fault::kMisaligned:
+      return "misaligned";
+    case Fault::kRace:
+      return "race";
+    case Fault::kUninitialised:
+      return "uninitialised";
+    case Fault::kDivergence:
+      return "divergence";
+    case Fault::kDeadlock:
+      return "deadlock";
+    case Fault::kTrap:
+      return "trap";
+    case Fault::kStepLimit:
+      return "step limit";
   }
   return "";
 }

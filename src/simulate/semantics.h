@@ -16,10 +16,11 @@ using Handler = void (*)(Warp& warp, const Inst& inst, uint32_t lanes);
 
 // Which bits of an answer are undefined when bits of the sources are.
 enum class UndefinedRule : uint8_t {
-  kNone,        // the handler sees to it, or the answer never is
-  kAll,         // all, by any bit
-  kCarry,       // those from the lowest undefined bit upward
-  kAnd, kOr,    // not where the other source is a defined 0 (or 1)
+  kNone,   // the handler sees to it, or the answer never is
+  kAll,    // all, by any bit
+  kCarry,  // those from the lowest undefined bit upward
+  kAnd,
+  kOr,          // not where the other source is a defined 0 (or 1)
   kBits,        // the same bits
   kLop3,        // where the table depends on them
   kStructure1,  // the bits move as the first source says; all others decide where to

@@ -17,11 +17,16 @@ constexpr int kLaneBits = 6;
 template <typename Visit>
 void WithSize(uint32_t bytes, const Visit& visit) {
   switch (bytes) {
-    case 1: return visit(std::integral_constant<uint32_t, 1>());
-    case 2: return visit(std::integral_constant<uint32_t, 2>());
-    case 4: return visit(std::integral_constant<uint32_t, 4>());
-    case 8: return visit(std::integral_constant<uint32_t, 8>());
-    default: return visit(std::integral_constant<uint32_t, 16>());
+    case 1:
+      return visit(std::integral_constant<uint32_t, 1>());
+    case 2:
+      return visit(std::integral_constant<uint32_t, 2>());
+    case 4:
+      return visit(std::integral_constant<uint32_t, 4>());
+    case 8:
+      return visit(std::integral_constant<uint32_t, 8>());
+    default:
+      return visit(std::integral_constant<uint32_t, 16>());
   }
 }
 
@@ -58,7 +63,10 @@ PassCost CostOf(absl::Span<const uint32_t> words) {
 
 SharedMemory::SharedMemory(uint32_t bytes, int num_warps, const Clocks* clocks, Findings* findings,
                            Report* report)
-    : size_(bytes), num_warps_(static_cast<size_t>(num_warps)), clocks_(*clocks), findings_(*findings),
+    : size_(bytes),
+      num_warps_(static_cast<size_t>(num_warps)),
+      clocks_(*clocks),
+      findings_(*findings),
       report_(*report) {
   data_.resize(bytes);
   undefined_.resize(bytes);
@@ -71,7 +79,8 @@ void SharedMemory::Clear() {
   std::fill(data_.begin(), data_.end(), uint8_t{0xcd});
   std::fill(undefined_.begin(), undefined_.end(), uint8_t{0xff});
   std::fill(pending_.begin(), pending_.end(), uint8_t{0});
-  // Stamps of earlier blocks are known to all; clocks fit the 25 bits of a read entry only for so long.
+  // Stamps of earlier blocks are known to all; clocks fit the 25 bits of a read entry only for so
+  // long.
   if (clocks_.now(0) >= uint32_t{1} << 24) {
     std::fill(written_.begin(), written_.end(), Stamp());
     std::fill(read_.begin(), read_.end(), 0);
@@ -126,14 +135,14 @@ bool SharedMemory::Ordered(Stamp before, Stamp now) const {
 // The last writes of the bytes must lie before the access at `now`, or be strong as it is. `data`
 // is what a write is about to write.
 template <uint32_t kBytes>
-void SharedMemory::CheckWritten(const Site& site, uint32_t offset, Stamp now,
-                                const uint8_t* data) {
+void SharedMemory::CheckWritten(const Site& site, uint32_t offset, Stamp now, const uint8_t* data) {
   const Stamp* stamps = written_.data() + offset;
   // Most often all bytes were written together.
   const Stamp first = stamps[0];
   bool same = true;
   for (uint32_t i = 1; i < kBytes; ++i) same &= stamps[i] == first;
-  if (same && Ordered(first, now)) [[likely]] return;
+  if (same && Ordered(first, now)) [[likely]]
+    return;
   ReportWritten(site, offset, kBytes, now, data);
 }
 
@@ -148,8 +157,10 @@ void SharedMemory::ReportWritten(const Site& site, uint32_t offset, uint32_t byt
     }
     if (findings_.IsNew(Fault::kRace, site.inst)) {
       findings_.Add(Fault::kRace, site,
-                    absl::StrCat("lane ", s.lane(), " of the same store writes another value to "
-                                 "the byte at shared offset ", offset + i));
+                    absl::StrCat("lane ", s.lane(),
+                                 " of the same store writes another value to "
+                                 "the byte at shared offset ",
+                                 offset + i));
     }
     return;
   }
@@ -165,7 +176,8 @@ void SharedMemory::CheckRead(const Site& site, uint32_t offset) {
     const int32_t bound = static_cast<int32_t>(known[w]) << kLaneBits | kSeveral;
     bool later = false;
     for (uint32_t i = 0; i < kBytes; ++i) later |= row[i] > bound;
-    if (later) [[unlikely]] ReportRead(site, offset, kBytes, static_cast<uint32_t>(w));
+    if (later) [[unlikely]]
+      ReportRead(site, offset, kBytes, static_cast<uint32_t>(w));
   }
 }
 
@@ -184,7 +196,8 @@ template <uint32_t kBytes>
 void SharedMemory::CheckPending(const Site& site, uint32_t offset) {
   uint8_t any = 0;
   for (uint32_t i = 0; i < kBytes; ++i) any |= pending_[offset + i];
-  if (any == 0 || !findings_.IsNew(Fault::kRace, site.inst)) [[likely]] return;
+  if (any == 0 || !findings_.IsNew(Fault::kRace, site.inst)) [[likely]]
+    return;
   findings_.Add(Fault::kRace, site,
                 absl::StrCat("an asynchronous copy to the ", kBytes, " bytes at shared offset ",
                              offset, " was started and not waited for"));

@@ -28,8 +28,8 @@ class SharedMemory {
   // `bytes` <= 16, at an offset from Locate. `undefined` has the undefined bits of each byte.
   void Load(const Site& site, uint32_t offset, uint32_t bytes, Strength strength, void* data,
             void* undefined);
-  void Store(const Site& site, uint32_t offset, uint32_t bytes, Strength strength,
-             const void* data, const void* undefined);
+  void Store(const Site& site, uint32_t offset, uint32_t bytes, Strength strength, const void* data,
+             const void* undefined);
 
   // An asynchronous write: between start and finish, nobody may touch the bytes.
   void StartAsync(const Site& site, uint32_t offset, uint32_t bytes);
@@ -45,8 +45,7 @@ class SharedMemory {
   Stamp Now(const Site& site, Strength strength) const;
   // The sizes of accesses are 1, 2, 4, 8 and 16: each has its own loops.
   template <uint32_t kBytes>
-  void LoadBytes(const Site& site, uint32_t offset, Strength strength, void* data,
-                 void* undefined);
+  void LoadBytes(const Site& site, uint32_t offset, Strength strength, void* data, void* undefined);
   template <uint32_t kBytes>
   void StoreBytes(const Site& site, uint32_t offset, Strength strength, const void* data,
                   const void* undefined);
@@ -71,8 +70,8 @@ class SharedMemory {
   Report& report_;
   std::vector<uint8_t> data_;
   std::vector<uint8_t> undefined_;
-  std::vector<uint8_t> pending_;   // asynchronous writes under way, per byte
-  std::vector<Stamp> written_;     // the last write of each byte
+  std::vector<uint8_t> pending_;  // asynchronous writes under way, per byte
+  std::vector<Stamp> written_;    // the last write of each byte
   // Per warp and byte: the clock of the warp's last read, and the lane (or kSeveral) below it.
   std::vector<int32_t> read_;
 };

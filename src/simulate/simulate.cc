@@ -40,8 +40,8 @@ absl::Status CheckArguments(const machine::Kernel& kernel, std::array<int64_t, 3
 
 // The n-th of `count` blocks: in order, or by a step that is coprime to the count.
 int64_t BlockAt(int64_t n, int64_t count, int64_t first, int64_t step) {
-  return static_cast<int64_t>(
-      (static_cast<__int128>(n) * step + first) % static_cast<__int128>(count));
+  return static_cast<int64_t>((static_cast<__int128>(n) * step + first) %
+                              static_cast<__int128>(count));
 }
 
 }  // namespace
@@ -67,8 +67,8 @@ absl::StatusOr<Report> Run(const machine::Kernel& kernel, std::array<int64_t, 3>
     const std::array<int64_t, 3> index = {at % grid[0], at / grid[0] % grid[1],
                                           at / grid[0] / grid[1]};
     if (!block.Run(index, grid)) {
-      return MakeError(DiagId::kCancelled, absl::StrCat("the run of ", kernel.name,
-                                                        " was cancelled"));
+      return MakeError(DiagId::kCancelled,
+                       absl::StrCat("the run of ", kernel.name, " was cancelled"));
     }
   }
   return report;

@@ -29,12 +29,12 @@ struct Argument {
 };
 
 enum class Fault : uint8_t {
-  kOutOfBounds,      // global or shared access outside a buffer or the block's shared memory
+  kOutOfBounds,  // global or shared access outside a buffer or the block's shared memory
   kMisaligned,
-  kRace,             // two threads, at least one writes, no barrier between
-  kUninitialised,    // a register or shared byte that nobody wrote decides an address, a branch,
-                     // or leaves the kernel
-  kDivergence,       // a convergent instruction without all its lanes; a barrier not all reach
+  kRace,           // two threads, at least one writes, no barrier between
+  kUninitialised,  // a register or shared byte that nobody wrote decides an address, a branch,
+                   // or leaves the kernel
+  kDivergence,     // a convergent instruction without all its lanes; a barrier not all reach
   kDeadlock,
   kTrap,
   kStepLimit,
@@ -59,9 +59,9 @@ struct Options {
 
 struct Report {
   std::vector<Finding> findings;
-  int64_t instructions = 0;        // warp instructions issued
-  int64_t shared_wavefronts = 0;   // of shared accesses
-  int64_t bank_conflicts = 0;      // wavefronts beyond the fewest possible
+  int64_t instructions = 0;       // warp instructions issued
+  int64_t shared_wavefronts = 0;  // of shared accesses
+  int64_t bank_conflicts = 0;     // wavefronts beyond the fewest possible
   bool clean() const { return findings.empty(); }
 };
 

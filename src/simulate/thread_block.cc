@@ -45,8 +45,7 @@ void ThreadBlock::SetSpecial(const Warp& warp, Special special, uint32_t value) 
   std::fill_n(warp.B32(code_.specials[static_cast<size_t>(special)]), kLanes, value);
 }
 
-void ThreadBlock::StartWarp(Warp& warp, std::array<int64_t, 3> block,
-                            std::array<int64_t, 3> grid) {
+void ThreadBlock::StartWarp(Warp& warp, std::array<int64_t, 3> block, std::array<int64_t, 3> grid) {
   warp.status = Warp::Status::kReady;
   warp.pc = 0;
   warp.active = kAllLanes;

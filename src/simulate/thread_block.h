@@ -69,9 +69,9 @@ class ThreadBlock {
 
  private:
   struct Barrier {
-    uint32_t threads = 0;   // 0: nobody has arrived
+    uint32_t threads = 0;  // 0: nobody has arrived
     uint32_t arrived = 0;
-    Knowledge gathered{};   // what the arrived warps know
+    Knowledge gathered{};  // what the arrived warps know
     std::vector<uint32_t> waiting;
   };
 
@@ -103,7 +103,7 @@ class ThreadBlock {
   std::array<Barrier, 16> barriers_;
 
   absl::flat_hash_map<uint64_t, Knowledge> released_;  // by location
-  std::vector<Knowledge> fenced_;    // what each warp knew at its last fence
+  std::vector<Knowledge> fenced_;                      // what each warp knew at its last fence
   std::vector<Knowledge> observed_;  // what ordered reads since the last fence would teach it
 
   std::string line_;  // printed, without its end yet

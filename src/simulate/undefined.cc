@@ -74,20 +74,30 @@ uint64_t Combine(const Inst& inst, absl::Span<const uint64_t> value,
   for (const uint64_t bits : undefined) any |= bits;
   if (any == 0) return 0;
   switch (inst.rule) {
-    case UndefinedRule::kNone: return 0;
-    case UndefinedRule::kAll: return ~uint64_t{0};
-    case UndefinedRule::kCarry: return ~uint64_t{0} << std::countr_zero(any);
+    case UndefinedRule::kNone:
+      return 0;
+    case UndefinedRule::kAll:
+      return ~uint64_t{0};
+    case UndefinedRule::kCarry:
+      return ~uint64_t{0} << std::countr_zero(any);
     case UndefinedRule::kAnd:
       return any & ~((~undefined[0] & ~value[0]) | (~undefined[1] & ~value[1]));
     case UndefinedRule::kOr:
       return any & ~((~undefined[0] & value[0]) | (~undefined[1] & value[1]));
-    case UndefinedRule::kBits: return any;
-    case UndefinedRule::kLop3: return Lop3Depends(value.data(), undefined.data(), value[3]);
-    case UndefinedRule::kStructure1: return Structure(inst, value, undefined, 1);
-    case UndefinedRule::kStructure2: return Structure(inst, value, undefined, 2);
-    case UndefinedRule::kHalves: return Halves(any);
-    case UndefinedRule::kPair: return Pair(undefined[0], undefined[1], inst.dst(0).reg_class);
-    case UndefinedRule::kBytePairs: return BytePairs(any, inst.src(0).reg_class);
+    case UndefinedRule::kBits:
+      return any;
+    case UndefinedRule::kLop3:
+      return Lop3Depends(value.data(), undefined.data(), value[3]);
+    case UndefinedRule::kStructure1:
+      return Structure(inst, value, undefined, 1);
+    case UndefinedRule::kStructure2:
+      return Structure(inst, value, undefined, 2);
+    case UndefinedRule::kHalves:
+      return Halves(any);
+    case UndefinedRule::kPair:
+      return Pair(undefined[0], undefined[1], inst.dst(0).reg_class);
+    case UndefinedRule::kBytePairs:
+      return BytePairs(any, inst.src(0).reg_class);
   }
   return ~uint64_t{0};
 }
@@ -100,9 +110,8 @@ uint64_t Warp::UndefinedBits(const Place& place, int lane) const {
   const uint64_t all = AllBits(place.reg_class);
   if (place.reg_class == RegClass::kPred || (state.partial >> lane & 1) == 0) return all;
   const uint8_t* mask = undefined + place.offset;
-  return all & (place.reg_class == RegClass::kB64
-                    ? reinterpret_cast<const uint64_t*>(mask)[lane]
-                    : reinterpret_cast<const uint32_t*>(mask)[lane]);
+  return all & (place.reg_class == RegClass::kB64 ? reinterpret_cast<const uint64_t*>(mask)[lane]
+                                                  : reinterpret_cast<const uint32_t*>(mask)[lane]);
 }
 
 void Warp::SetUndefinedBits(const Place& place, uint32_t lanes, const LaneBits& bits) const {
@@ -132,8 +141,8 @@ void UndefinedAnswer(const Warp& warp, const Inst& inst, uint32_t lanes, LaneBit
       value[i] = warp.Value(src, lane);
       bits[i] = warp.UndefinedBits(src, lane);
     }
-    undefined->bits[lane] = Combine(inst, absl::MakeConstSpan(value.data(), n),
-                                    absl::MakeConstSpan(bits.data(), n));
+    undefined->bits[lane] =
+        Combine(inst, absl::MakeConstSpan(value.data(), n), absl::MakeConstSpan(bits.data(), n));
   });
 }
 

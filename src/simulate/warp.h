@@ -38,9 +38,9 @@ void ForEachLane(uint32_t lanes, const Visit& visit) {
 struct PendingCopy {
   const Inst* inst = nullptr;
   uint32_t lanes = 0;
-  uint8_t bytes = 0;              // written to shared memory
-  uint32_t group[kLanes] = {};    // commits of the lane before it
-  uint32_t shared[kLanes] = {};   // offset in the shared region
+  uint8_t bytes = 0;             // written to shared memory
+  uint32_t group[kLanes] = {};   // commits of the lane before it
+  uint32_t shared[kLanes] = {};  // offset in the shared region
   uint64_t global[kLanes] = {};
   uint8_t source_bytes[kLanes] = {};
 };
@@ -59,14 +59,14 @@ struct Warp {
   ThreadBlock* block = nullptr;
   uint32_t index = 0;
   Status status = Status::kReady;
-  bool yields = false;         // gives up the rest of its turn
+  bool yields = false;  // gives up the rest of its turn
   uint32_t pc = 0;
   uint32_t active = kAllLanes;
   uint32_t exited = 0;
-  uint32_t broken = 0;         // lanes that left the innermost loop, or its present round
+  uint32_t broken = 0;  // lanes that left the innermost loop, or its present round
   uint32_t continued = 0;
-  uint32_t issued = 0;         // instructions, modulo 2^32
-  uint32_t barrier = 0;        // that it waits at
+  uint32_t issued = 0;   // instructions, modulo 2^32
+  uint32_t barrier = 0;  // that it waits at
   std::vector<Frame> frames;
 
   // Registers, then constants: Place::is_constant tells. Constants are never written.
@@ -89,9 +89,12 @@ struct Warp {
   // The value of a lane, zero-extended, whatever the class.
   uint64_t Value(const Place& place, int lane) const {
     switch (place.reg_class) {
-      case machine::RegClass::kPred: return Pred(place) >> lane & 1;
-      case machine::RegClass::kB64: return B64(place)[lane];
-      default: return B32(place)[lane];
+      case machine::RegClass::kPred:
+        return Pred(place) >> lane & 1;
+      case machine::RegClass::kB64:
+        return B64(place)[lane];
+      default:
+        return B32(place)[lane];
     }
   }
   void SetValue(const Place& place, int lane, uint64_t value) const {
@@ -101,8 +104,11 @@ struct Warp {
         mask = (mask & ~(1u << lane)) | static_cast<uint32_t>(value & 1) << lane;
         break;
       }
-      case machine::RegClass::kB64: B64(place)[lane] = value; break;
-      default: B32(place)[lane] = static_cast<uint32_t>(value);
+      case machine::RegClass::kB64:
+        B64(place)[lane] = value;
+        break;
+      default:
+        B32(place)[lane] = static_cast<uint32_t>(value);
     }
   }
 

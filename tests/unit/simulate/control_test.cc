@@ -13,8 +13,8 @@ TEST(Control, EveryThreadOfEveryBlockRuns) {
   Builder& b = k.b();
   const Operand x = b.Read(Special::kCtaidX), y = b.Read(Special::kCtaidY),
                 z = b.Read(Special::kCtaidZ);
-  const Operand block = b.MadLoS32(b.MadLoS32(z, b.Read(Special::kNctaidY), y),
-                                   b.Read(Special::kNctaidX), x);
+  const Operand block =
+      b.MadLoS32(b.MadLoS32(z, b.Read(Special::kNctaidY), y), b.Read(Special::kNctaidX), x);
   const Operand index = b.MadLoS32(block, b.Read(Special::kNtidX), k.Tid());
   b.StGlobal(k.At(base, index, 4), Type::kB32, {b.AddS32(index, ImmU32(1))});
   k.RunClean({3, 2, 2});
@@ -28,8 +28,8 @@ TEST(Control, NestedIfsAndElses) {
   Builder& b = k.b();
   const Reg r = b.Copy(RegClass::kB32, ImmU32(0));
   const auto test = [&](uint32_t bit) {
-    return b.Materialize(RegClass::kPred, b.SetpU32(Compare::kNe, b.AndB32(k.Tid(), ImmU32(bit)),
-                                                    ImmU32(0)));
+    return b.Materialize(RegClass::kPred,
+                         b.SetpU32(Compare::kNe, b.AndB32(k.Tid(), ImmU32(bit)), ImmU32(0)));
   };
   b.BeginIf(When(test(1)));
   {

@@ -43,13 +43,14 @@ TEST_P(Copies, EveryWidthMovesItsBytes) {
   EXPECT_EQ(in, out);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Memory, Copies,
-    ::testing::Values(Access{Type::kB8, 1}, Access{Type::kB8, 2}, Access{Type::kB8, 4},
-                      Access{Type::kS8, 1}, Access{Type::kU8, 4}, Access{Type::kB16, 1},
-                      Access{Type::kB16, 4}, Access{Type::kS16, 2}, Access{Type::kU16, 1},
-                      Access{Type::kB32, 1}, Access{Type::kB32, 2}, Access{Type::kB32, 4},
-                      Access{Type::kB64, 1}, Access{Type::kB64, 2}));
+INSTANTIATE_TEST_SUITE_P(Memory, Copies,
+                         ::testing::Values(Access{Type::kB8, 1}, Access{Type::kB8, 2},
+                                           Access{Type::kB8, 4}, Access{Type::kS8, 1},
+                                           Access{Type::kU8, 4}, Access{Type::kB16, 1},
+                                           Access{Type::kB16, 4}, Access{Type::kS16, 2},
+                                           Access{Type::kU16, 1}, Access{Type::kB32, 1},
+                                           Access{Type::kB32, 2}, Access{Type::kB32, 4},
+                                           Access{Type::kB64, 1}, Access{Type::kB64, 2}));
 
 TEST(Memory, LoadsExtendBySign) {
   std::vector<uint8_t> in = {0x80, 0xff, 0x7f, 0x01};
@@ -211,8 +212,8 @@ TEST(Memory, CompareAndSwap) {
   const Operand at = k.Buffer(&memory), target = k.Buffer(&out);
   Builder& b = k.b();
   b.BeginIf(When(b.Materialize(RegClass::kPred, b.SetpU32(Compare::kEq, k.Tid(), ImmU32(0)))));
-  b.StGlobal(target, Type::kB32, {b.AtomCas(Op::kAtomGlobalCas, Type::kB32, at, ImmU32(5),
-                                            ImmU32(50))});
+  b.StGlobal(target, Type::kB32,
+             {b.AtomCas(Op::kAtomGlobalCas, Type::kB32, at, ImmU32(5), ImmU32(50))});
   b.StGlobal(target.Plus(4), Type::kB32,
              {b.AtomCas(Op::kAtomGlobalCas, Type::kB32, at.Plus(4), ImmU32(5), ImmU32(50))});
   b.EndIf();
@@ -335,8 +336,8 @@ TEST(Uninitialised, SharedMemoryIsNewInEveryBlock) {
   Builder& b = k.b();
   const Operand target = k.Buffer(&out);
   const Operand at = k.SharedAt(k.Tid(), 4);
-  const Reg p = b.Materialize(RegClass::kPred,
-                              b.SetpU32(Compare::kEq, b.Read(Special::kCtaidX), ImmU32(0)));
+  const Reg p =
+      b.Materialize(RegClass::kPred, b.SetpU32(Compare::kEq, b.Read(Special::kCtaidX), ImmU32(0)));
   b.BeginIf(When(p));
   b.StShared(at, Type::kB32, {k.Tid()});
   b.EndIf();
@@ -371,8 +372,8 @@ int Wavefronts(const std::vector<uint32_t>& addresses, uint32_t bytes, int* fewe
 
 TEST(BankConflicts, AgreeWithBruteForceOnRandomAddresses) {
   std::mt19937 random(7);
-  const Access accesses[] = {{Type::kB8, 1},  {Type::kB16, 1}, {Type::kB32, 1},
-                             {Type::kB32, 2}, {Type::kB64, 1}, {Type::kB32, 4}, {Type::kB64, 2}};
+  const Access accesses[] = {{Type::kB8, 1},  {Type::kB16, 1}, {Type::kB32, 1}, {Type::kB32, 2},
+                             {Type::kB64, 1}, {Type::kB32, 4}, {Type::kB64, 2}};
   for (int round = 0; round < 200; ++round) {
     const auto [type, vec] = accesses[random() % std::size(accesses)];
     const uint32_t bytes = static_cast<uint32_t>(BitsOf(type)) / 8 * static_cast<uint32_t>(vec);

@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "machine/evaluate.h"
-#include "run_kernel.h"
+#include "op_kernels.h"
 #include "simulate/semantics.h"
 #include "types/codec.h"
 
@@ -19,7 +19,6 @@ namespace {
 
 using machine::InfoOf;
 using machine::Modifiers;
-using machine::OperandKind;
 using machine::Round;
 
 TEST(Semantics, CoverTheOpTable) {
@@ -30,112 +29,13 @@ TEST(Semantics, CoverTheOpTable) {
   }
 }
 
-constexpr uint64_t kEdges64[] = {
-    0, 1, 2, 3, 7, 8, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x10000,
-    0x7fffffff, 0x80000000, 0x80000001, 0xfffffffe, 0xffffffff, 0x100000000,
-    0x7fffffffffffffff, 0x8000000000000000, 0xfffffffffffffffe, 0xffffffffffffffff,
-    // Floats: f32 1, -1, inf, -inf, NaN, subnormal, largest; f64 the same.
-    0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc12345, 0x00000001, 0x7f7fffff,
-    0x3ff0000000000000, 0xbff0000000000000, 0x7ff0000000000000, 0xfff0000000000000,
-    0x7ff8000000000000, 0x7fefffffffffffff, 0x3fe0000000000000, 0x4330000000000001,
-    // f16 and bf16: 1, -1, inf, NaN, subnormal, largest.
-    0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0x0001, 0x7bff, 0x3f80, 0xbf80, 0x7f80, 0x7fc0, 0x7f7f};
-
-RegClass ClassOfSpec(OperandKind kind, Type type, Type from) {
-  switch (kind) {
-    case OperandKind::kPred: return RegClass::kPred;
-    case OperandKind::kB16: return RegClass::kB16;
-    case OperandKind::kB64: return RegClass::kB64;
-    case OperandKind::kOfType: return ClassOf(type);
-    case OperandKind::kOfFrom: return ClassOf(from);
-    default: return RegClass::kB32;
-  }
-}
-
-uint64_t Mask(RegClass c) {
-  return BitsOf(c) == 64 ? ~uint64_t{0} : (uint64_t{1} << BitsOf(c)) - 1;
-}
-
-// One instruction on many tuples of sources, through the simulator. `srcs[i]` is a tuple.
+// One instruction on many tuples of sources, through the simulator.
 std::vector<uint64_t> RunOp(Op op, Modifiers mods, const std::vector<std::vector<uint64_t>>& srcs) {
-  const size_t n = srcs.size(), num_src = srcs[0].size();
-  std::vector<uint64_t> in(n * num_src), out(n, 0);
-  for (size_t i = 0; i < n; ++i) {
-    for (size_t s = 0; s < num_src; ++s) in[i * num_src + s] = srcs[i][s];
-  }
-  TestKernel k(32);
-  Builder& b = k.b();
-  const Operand source = k.Buffer(&in), target = k.Buffer(&out);
-  const Operand count = ImmU32(static_cast<uint32_t>(n));
-  const Operand index = b.MadLoS32(b.Read(Special::kCtaidX), ImmU32(32), k.Tid());
-  b.BeginIf(When(b.Materialize(RegClass::kPred, b.SetpU32(Compare::kLt, index, count))));
-  const Operand at = k.At(source, index, static_cast<uint32_t>(8 * num_src));
-  std::vector<Operand> operands;
-  size_t s = 0;
-  for (const auto& spec : InfoOf(op).src_specs()) {
-    for (int j = 0; j < spec.count; ++j, ++s) {
-      const int32_t offset = static_cast<int32_t>(8 * s);
-      if (spec.kind == OperandKind::kConst) {
-        operands.push_back(Operand::Imm(srcs[0][s]));
-        continue;
-      }
-      const RegClass c = ClassOfSpec(spec.kind, mods.type, mods.from);
-      if (c == RegClass::kPred) {
-        const Reg word = k.LoadGlobal(at.Plus(offset));
-        operands.push_back(b.Materialize(c, b.SetpU32(Compare::kNe, word, ImmU32(0))));
-      } else {
-        const Type type = c == RegClass::kB16   ? Type::kB16
-                          : c == RegClass::kB64 ? Type::kB64
-                                                : Type::kB32;
-        operands.push_back(k.LoadGlobal(at.Plus(offset), type));
-      }
-    }
-  }
-  const RegClass c = ClassOfSpec(InfoOf(op).dst_specs()[0].kind, mods.type, mods.from);
-  const Reg d = b.NewReg(c);
-  b.Emit(op, {Operand(d)}, operands, mods);
-  const Operand result = k.At(target, index, 8);
-  if (c == RegClass::kPred) {
-    b.StGlobal(result, Type::kB32, {b.SelpB32(ImmU32(1), ImmU32(0), d)});
-  } else {
-    const Type type = c == RegClass::kB16 ? Type::kB16 : c == RegClass::kB64 ? Type::kB64 : Type::kB32;
-    b.StGlobal(result, type, {d});
-  }
-  b.EndIf();
-  k.RunClean({static_cast<int64_t>((n + 31) / 32), 1, 1});
+  std::vector<uint64_t> in, out;
+  TestKernel k;
+  const int64_t blocks = BuildOpKernel(&k, op, mods, srcs, &in, &out);
+  k.RunClean({blocks, 1, 1});
   return out;
-}
-
-// Tuples of edge values and of random ones.
-std::vector<std::vector<uint64_t>> Tuples(Op op, Modifiers mods, std::mt19937_64* random,
-                                          size_t num_random = 1500) {
-  std::vector<RegClass> classes;
-  for (const auto& spec : InfoOf(op).src_specs()) {
-    for (int j = 0; j < spec.count; ++j) {
-      classes.push_back(ClassOfSpec(spec.kind, mods.type, mods.from));
-    }
-  }
-  std::vector<std::vector<uint64_t>> tuples;
-  const auto edge = [&] { return kEdges64[(*random)() % std::size(kEdges64)]; };
-  if (classes.size() <= 2) {
-    for (const uint64_t a : kEdges64) {
-      for (const uint64_t b : kEdges64) {
-        tuples.push_back({a & Mask(classes[0])});
-        if (classes.size() == 2) tuples.back().push_back(b & Mask(classes[1]));
-        if (classes.size() == 1) break;
-      }
-    }
-  }
-  for (size_t i = 0; i < num_random; ++i) {
-    tuples.emplace_back();
-    for (const RegClass c : classes) {
-      const uint64_t r = (*random)();
-      const uint64_t value = r % 3 == 0 ? edge() : r % 3 == 1 ? (*random)() >> ((*random)() % 64)
-                                                              : (*random)();
-      tuples.back().push_back(value & Mask(c));
-    }
-  }
-  return tuples;
 }
 
 using Model = std::function<uint64_t(const std::vector<uint64_t>&)>;
@@ -208,9 +108,8 @@ TEST(Ops, Integers) {
   ExpectModel(Op::kMulHiU64, {}, [](V s) {
     return static_cast<uint64_t>((static_cast<unsigned __int128>(s[0]) * s[1]) >> 64);
   });
-  ExpectModel(Op::kMadWideS32, {}, [](V s) {
-    return static_cast<uint64_t>(int64_t{S(s[0])} * S(s[1])) + s[2];
-  });
+  ExpectModel(Op::kMadWideS32, {},
+              [](V s) { return static_cast<uint64_t>(int64_t{S(s[0])} * S(s[1])) + s[2]; });
   ExpectModel(Op::kMulWideU32, {}, [](V s) { return uint64_t{U(s[0])} * U(s[1]); });
   ExpectModel(Op::kDivS32, {}, [](V s) -> uint64_t {
     if (S(s[1]) == 0) return 0xffffffff;
@@ -234,15 +133,16 @@ TEST(Ops, Bits) {
   using V = const std::vector<uint64_t>&;
   ExpectModel(Op::kShlB32, {}, [](V s) { return s[1] > 31 ? 0 : U(s[0] << s[1]); });
   ExpectModel(Op::kShlB64, {}, [](V s) { return s[1] > 63 ? 0 : s[0] << s[1]; });
-  ExpectModel(Op::kShrS32, {}, [](V s) { return U(static_cast<uint64_t>(S(s[0]) >> (s[1] > 31 ? 31 : s[1]))); });
-  ExpectModel(Op::kShrS64, {}, [](V s) {
-    return static_cast<uint64_t>(SL(s[0]) >> (s[1] > 63 ? 63 : s[1]));
-  });
+  ExpectModel(Op::kShrS32, {},
+              [](V s) { return U(static_cast<uint64_t>(S(s[0]) >> (s[1] > 31 ? 31 : s[1]))); });
+  ExpectModel(Op::kShrS64, {},
+              [](V s) { return static_cast<uint64_t>(SL(s[0]) >> (s[1] > 63 ? 63 : s[1])); });
   ExpectModel(Op::kShrU64, {}, [](V s) { return s[1] > 63 ? 0 : s[0] >> s[1]; });
   // Bit by bit: the source of each bit of the result.
   const auto funnel = [](bool left, bool wrap) {
     return [=](V s) {
-      const int n = wrap ? static_cast<int>(s[2] & 31) : static_cast<int>(std::min<uint64_t>(s[2], 32));
+      const int n =
+          wrap ? static_cast<int>(s[2] & 31) : static_cast<int>(std::min<uint64_t>(s[2], 32));
       uint64_t result = 0;
       for (int i = 0; i < 32; ++i) {
         const int from = left ? 32 + i - n : i + n;
@@ -289,7 +189,8 @@ TEST(Ops, Bits) {
     return result;
   });
   ExpectModel(Op::kPopcB32, {}, [](V s) { return static_cast<uint64_t>(std::popcount(s[0])); });
-  ExpectModel(Op::kClzB32, {}, [](V s) { return static_cast<uint64_t>(std::countl_zero(U(s[0]))); });
+  ExpectModel(Op::kClzB32, {},
+              [](V s) { return static_cast<uint64_t>(std::countl_zero(U(s[0]))); });
   ExpectModel(Op::kBrevB32, {}, [](V s) {
     uint64_t r = 0;
     for (int i = 0; i < 32; ++i) r |= (s[0] >> i & 1) << (31 - i);
@@ -351,12 +252,18 @@ TEST(Ops, Floats) {
 
 TEST(Ops, ApproximationsAreCloseToTheFunctions) {
   using V = const std::vector<uint64_t>&;
-  ExpectModel(Op::kEx2ApproxF32, {}, [](V s) { return B(std::exp2(F(s[0]))); }, 2);
-  ExpectModel(Op::kRsqrtApproxF32, {}, [](V s) { return B(1 / std::sqrt(F(s[0]))); }, 2);
-  ExpectModel(Op::kRcpApproxF32, {}, [](V s) { return B(1 / F(s[0])); }, 1);
-  ExpectModel(Op::kTanhApproxF32, {}, [](V s) { return B(std::tanh(F(s[0]))); }, 2);
-  ExpectModel(Op::kLg2ApproxF32, {}, [](V s) { return B(std::log2(F(s[0]))); }, 2);
-  ExpectModel(Op::kSinApproxF32, {}, [](V s) { return B(std::sin(F(s[0]))); }, 2);
+  ExpectModel(
+      Op::kEx2ApproxF32, {}, [](V s) { return B(std::exp2(F(s[0]))); }, 2);
+  ExpectModel(
+      Op::kRsqrtApproxF32, {}, [](V s) { return B(1 / std::sqrt(F(s[0]))); }, 2);
+  ExpectModel(
+      Op::kRcpApproxF32, {}, [](V s) { return B(1 / F(s[0])); }, 1);
+  ExpectModel(
+      Op::kTanhApproxF32, {}, [](V s) { return B(std::tanh(F(s[0]))); }, 2);
+  ExpectModel(
+      Op::kLg2ApproxF32, {}, [](V s) { return B(std::log2(F(s[0]))); }, 2);
+  ExpectModel(
+      Op::kSinApproxF32, {}, [](V s) { return B(std::sin(F(s[0]))); }, 2);
 }
 
 // Half precision against long double arithmetic, rounded once by bisection over all codes.
@@ -405,13 +312,14 @@ TEST(Ops, HalvesRoundOnce) {
 
 TEST(Ops, PairsComputeBothHalves) {
   std::mt19937_64 random(5);
-  const std::pair<Op, Op> rows[] = {
-      {Op::kAddF16x2, Op::kAddF16},   {Op::kSubF16x2, Op::kSubF16},   {Op::kMulF16x2, Op::kMulF16},
-      {Op::kFmaF16x2, Op::kFmaF16},   {Op::kMinF16x2, Op::kMinF16},   {Op::kMaxF16x2, Op::kMaxF16},
-      {Op::kAbsF16x2, Op::kAbsF16},   {Op::kNegF16x2, Op::kNegF16},   {Op::kAddBF16x2, Op::kAddBF16},
-      {Op::kSubBF16x2, Op::kSubBF16}, {Op::kMulBF16x2, Op::kMulBF16}, {Op::kFmaBF16x2, Op::kFmaBF16},
-      {Op::kMinBF16x2, Op::kMinBF16}, {Op::kMaxBF16x2, Op::kMaxBF16}, {Op::kAbsBF16x2, Op::kAbsBF16},
-      {Op::kNegBF16x2, Op::kNegBF16}};
+  const std::pair<Op, Op> rows[] = {{Op::kAddF16x2, Op::kAddF16},   {Op::kSubF16x2, Op::kSubF16},
+                                    {Op::kMulF16x2, Op::kMulF16},   {Op::kFmaF16x2, Op::kFmaF16},
+                                    {Op::kMinF16x2, Op::kMinF16},   {Op::kMaxF16x2, Op::kMaxF16},
+                                    {Op::kAbsF16x2, Op::kAbsF16},   {Op::kNegF16x2, Op::kNegF16},
+                                    {Op::kAddBF16x2, Op::kAddBF16}, {Op::kSubBF16x2, Op::kSubBF16},
+                                    {Op::kMulBF16x2, Op::kMulBF16}, {Op::kFmaBF16x2, Op::kFmaBF16},
+                                    {Op::kMinBF16x2, Op::kMinBF16}, {Op::kMaxBF16x2, Op::kMaxBF16},
+                                    {Op::kAbsBF16x2, Op::kAbsBF16}, {Op::kNegBF16x2, Op::kNegBF16}};
   for (const auto& [pair, half] : rows) {
     const auto tuples = Tuples(pair, {}, &random, 500);
     auto low = tuples, high = tuples;
@@ -445,7 +353,8 @@ TEST(Ops, ConvertFloatToInteger) {
   ExpectModel(Op::kCvt, Conversion(Type::kS32, Type::kF32, Round::kRzi), [](V s) -> uint64_t {
     const double v = F(s[0]);
     if (std::isnan(v)) return 0;
-    return U(static_cast<uint64_t>(static_cast<int64_t>(std::clamp(std::trunc(v), -2147483648.0, 2147483647.0))));
+    return U(static_cast<uint64_t>(
+        static_cast<int64_t>(std::clamp(std::trunc(v), -2147483648.0, 2147483647.0))));
   });
   ExpectModel(Op::kCvt, Conversion(Type::kU32, Type::kF64, Round::kRni), [](V s) -> uint64_t {
     const double v = D(s[0]);
@@ -470,12 +379,10 @@ TEST(Ops, ConvertIntegers) {
   ExpectModel(Op::kCvt, Conversion(Type::kS8, Type::kS32),
               [](V s) { return U(static_cast<uint64_t>(int64_t{static_cast<int8_t>(s[0])})); });
   ExpectModel(Op::kCvt, Conversion(Type::kU16, Type::kS64), [](V s) { return s[0] & 0xffff; });
-  ExpectModel(Op::kCvt, Conversion(Type::kS64, Type::kS16), [](V s) {
-    return static_cast<uint64_t>(int64_t{static_cast<int16_t>(s[0])});
-  });
-  ExpectModel(Op::kCvt, Conversion(Type::kU8, Type::kS32, Round::kNone, true), [](V s) {
-    return static_cast<uint64_t>(std::clamp(S(s[0]), 0, 255));
-  });
+  ExpectModel(Op::kCvt, Conversion(Type::kS64, Type::kS16),
+              [](V s) { return static_cast<uint64_t>(int64_t{static_cast<int16_t>(s[0])}); });
+  ExpectModel(Op::kCvt, Conversion(Type::kU8, Type::kS32, Round::kNone, true),
+              [](V s) { return static_cast<uint64_t>(std::clamp(S(s[0]), 0, 255)); });
   ExpectModel(Op::kCvt, Conversion(Type::kF32, Type::kS32, Round::kRn),
               [](V s) { return B(static_cast<float>(S(s[0]))); });
   ExpectModel(Op::kCvt, Conversion(Type::kF64, Type::kU64, Round::kRn),
@@ -485,8 +392,10 @@ TEST(Ops, ConvertIntegers) {
 // Directed roundings against the FPU's own modes.
 TEST(Ops, ConvertWithDirectedRounding) {
   using V = const std::vector<uint64_t>&;
-  const std::pair<Round, int> modes[] = {{Round::kRn, FE_TONEAREST}, {Round::kRz, FE_TOWARDZERO},
-                                         {Round::kRm, FE_DOWNWARD}, {Round::kRp, FE_UPWARD}};
+  const std::pair<Round, int> modes[] = {{Round::kRn, FE_TONEAREST},
+                                         {Round::kRz, FE_TOWARDZERO},
+                                         {Round::kRm, FE_DOWNWARD},
+                                         {Round::kRp, FE_UPWARD}};
   for (const auto& [round, mode] : modes) {
     const int fpu = mode;
     ExpectModel(Op::kCvt, Conversion(Type::kF32, Type::kF64, round), [=](V s) {
@@ -525,12 +434,10 @@ TEST(Ops, ConvertWithDirectedRounding) {
 
 TEST(Ops, ConvertBetweenFloats) {
   using V = const std::vector<uint64_t>&;
-  ExpectModel(Op::kCvt, Conversion(Type::kF32, Type::kF16), [](V s) {
-    return B(static_cast<float>(DecodeToDouble(kF16, s[0])));
-  });
-  ExpectModel(Op::kCvt, Conversion(Type::kBF16, Type::kF32, Round::kRn), [](V s) {
-    return RoundOnce(kBF16, F(s[0]));
-  });
+  ExpectModel(Op::kCvt, Conversion(Type::kF32, Type::kF16),
+              [](V s) { return B(static_cast<float>(DecodeToDouble(kF16, s[0]))); });
+  ExpectModel(Op::kCvt, Conversion(Type::kBF16, Type::kF32, Round::kRn),
+              [](V s) { return RoundOnce(kBF16, F(s[0])); });
   ExpectModel(Op::kCvt, Conversion(Type::kF32, Type::kF32, Round::kRni),
               [](V s) { return B(std::nearbyint(F(s[0]))); });
   ExpectModel(Op::kCvt, Conversion(Type::kF32, Type::kF32, Round::kNone, true), [](V s) {
@@ -541,9 +448,8 @@ TEST(Ops, ConvertBetweenFloats) {
     if (std::isinf(F(s[0]))) return s[0];
     return (s[0] + 0x1000) & 0xffffe000;
   });
-  ExpectModel(Op::kCvtF16x2F32, {}, [](V s) {
-    return RoundOnce(kF16, F(s[0])) << 16 | RoundOnce(kF16, F(s[1]));
-  });
+  ExpectModel(Op::kCvtF16x2F32, {},
+              [](V s) { return RoundOnce(kF16, F(s[0])) << 16 | RoundOnce(kF16, F(s[1])); });
   ExpectModel(Op::kCvtE4M3x2F32, {}, [](V s) {
     return EncodeFromFloat(kF8E4M3, F(s[0])) << 8 | EncodeFromFloat(kF8E4M3, F(s[1]));
   });

@@ -43,9 +43,7 @@ TEST(Races, BetweenLanesOfAWarpBarWarpSyncIsEnough) {
   EXPECT_THAT(Faults(Exchange(64, 32, false, true)), Contains(Fault::kRace));
 }
 
-TEST(Races, AThreadMayReadItsOwnWrite) {
-  EXPECT_THAT(Faults(Exchange(64, 0, false)), IsEmpty());
-}
+TEST(Races, AThreadMayReadItsOwnWrite) { EXPECT_THAT(Faults(Exchange(64, 0, false)), IsEmpty()); }
 
 // All read, then all write elsewhere: the barrier between is needed as well.
 TEST(Races, WriteAfterRead) {
@@ -198,8 +196,7 @@ TEST(Barriers, ArriveAndSyncByNumber) {
   Builder& b = k.b();
   const Operand target = k.Buffer(&out);
   const Operand index = b.AndB32(k.Tid(), ImmU32(63));
-  const Reg producer = b.Materialize(RegClass::kPred,
-                                     b.SetpU32(Compare::kGe, k.Tid(), ImmU32(64)));
+  const Reg producer = b.Materialize(RegClass::kPred, b.SetpU32(Compare::kGe, k.Tid(), ImmU32(64)));
   b.BeginIf(When(producer));
   b.StShared(k.SharedAt(index, 4), Type::kB32, {k.Tid()});
   b.BarArrive(ImmU32(3), ImmU32(128));

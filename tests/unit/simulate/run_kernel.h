@@ -117,7 +117,8 @@ class TestKernel {
   Report RunUnverified() { return Run({1, 1, 1}, /*verify=*/false); }
   void RunClean(std::array<int64_t, 3> grid = {1, 1, 1}) {
     const Report report = Run(grid);
-    for (const Finding& f : report.findings) ADD_FAILURE() << FaultName(f.fault) << ": " << f.message;
+    for (const Finding& f : report.findings)
+      ADD_FAILURE() << FaultName(f.fault) << ": " << f.message;
   }
   absl::Span<const Argument> arguments() const { return arguments_; }
 
@@ -138,7 +139,8 @@ inline std::vector<Fault> Faults(const Report& report) {
 
 inline std::string Messages(const Report& report) {
   std::string all;
-  for (const Finding& f : report.findings) absl::StrAppend(&all, FaultName(f.fault), ": ", f.message, "\n");
+  for (const Finding& f : report.findings)
+    absl::StrAppend(&all, FaultName(f.fault), ": ", f.message, "\n");
   return all;
 }
 

@@ -22,9 +22,12 @@ uint32_t ShuffleSource(Op op, uint32_t lane, uint32_t b, uint32_t c) {
   int32_t j = 0;
   bool p = false;
   if (op == Op::kShflUp) j = static_cast<int32_t>(lane - bval), p = j >= static_cast<int32_t>(max);
-  if (op == Op::kShflDown) j = static_cast<int32_t>(lane + bval), p = j <= static_cast<int32_t>(max);
-  if (op == Op::kShflBfly) j = static_cast<int32_t>(lane ^ bval), p = j <= static_cast<int32_t>(max);
-  if (op == Op::kShflIdx) j = static_cast<int32_t>(min | (bval & ~mask)), p = j <= static_cast<int32_t>(max);
+  if (op == Op::kShflDown)
+    j = static_cast<int32_t>(lane + bval), p = j <= static_cast<int32_t>(max);
+  if (op == Op::kShflBfly)
+    j = static_cast<int32_t>(lane ^ bval), p = j <= static_cast<int32_t>(max);
+  if (op == Op::kShflIdx)
+    j = static_cast<int32_t>(min | (bval & ~mask)), p = j <= static_cast<int32_t>(max);
   return p ? static_cast<uint32_t>(j) : lane;
 }
 
@@ -214,11 +217,16 @@ int BitsOfElement(Element e) { return e == Element::kTF32 ? 32 : e >= Element::k
 
 double ValueOf(Element e, uint64_t code) {
   switch (e) {
-    case Element::kF16: return DecodeToDouble(kF16, code);
-    case Element::kBF16: return DecodeToDouble(kBF16, code);
-    case Element::kTF32: return DecodeToDouble(kTF32, code);
-    case Element::kS8: return static_cast<int8_t>(code);
-    case Element::kU8: return static_cast<uint8_t>(code);
+    case Element::kF16:
+      return DecodeToDouble(kF16, code);
+    case Element::kBF16:
+      return DecodeToDouble(kBF16, code);
+    case Element::kTF32:
+      return DecodeToDouble(kTF32, code);
+    case Element::kS8:
+      return static_cast<int8_t>(code);
+    case Element::kU8:
+      return static_cast<uint8_t>(code);
   }
   return 0;
 }
@@ -226,10 +234,14 @@ double ValueOf(Element e, uint64_t code) {
 uint64_t RandomCode(Element e, std::mt19937* random) {
   const double v = std::ldexp(static_cast<double>((*random)() % 4001) - 2000.0, -9);
   switch (e) {
-    case Element::kF16: return EncodeFromDouble(kF16, v);
-    case Element::kBF16: return EncodeFromDouble(kBF16, v);
-    case Element::kTF32: return EncodeFromDouble(kTF32, v) | ((*random)() & 0x1fff);
-    default: return (*random)() & 0xff;
+    case Element::kF16:
+      return EncodeFromDouble(kF16, v);
+    case Element::kBF16:
+      return EncodeFromDouble(kBF16, v);
+    case Element::kTF32:
+      return EncodeFromDouble(kTF32, v) | ((*random)() & 0x1fff);
+    default:
+      return (*random)() & 0xff;
   }
 }
 
@@ -251,7 +263,8 @@ TEST_P(MmaTest, IsTheMatrixProduct) {
   // Index i of a lane's elements, as in the manual: row = g + 8 for every second group of
   // per_register elements (of two for 16 bits), k moves by 4 * per_register every two groups.
   const int na = 16 * c.k / 32, nb = 8 * c.k / 32;
-  std::vector<uint32_t> fa(static_cast<size_t>(32 * na / per_register)), fb(static_cast<size_t>(32 * nb / per_register));
+  std::vector<uint32_t> fa(static_cast<size_t>(32 * na / per_register)),
+      fb(static_cast<size_t>(32 * nb / per_register));
   std::vector<uint32_t> fc(32 * (c.half_sum ? 2 : 4)), fd(fc.size());
   for (int lane = 0; lane < 32; ++lane) {
     const int g = lane >> 2, t = lane & 3;
@@ -259,8 +272,8 @@ TEST_P(MmaTest, IsTheMatrixProduct) {
       const int group = i / per_register;
       const int row = g + (group & 1 ? 8 : 0);
       const int col = t * per_register + i % per_register + group / 2 * 4 * per_register;
-      fa[static_cast<size_t>(lane * na / per_register + group)] |=
-          static_cast<uint32_t>(a[static_cast<size_t>(row * c.k + col)] << (bits * (i % per_register)));
+      fa[static_cast<size_t>(lane * na / per_register + group)] |= static_cast<uint32_t>(
+          a[static_cast<size_t>(row * c.k + col)] << (bits * (i % per_register)));
     }
     for (int i = 0; i < nb; ++i) {
       const int group = i / per_register;
@@ -294,7 +307,8 @@ TEST_P(MmaTest, IsTheMatrixProduct) {
   // In place: D is C.
   builder.Mma(c.op, rc, ra, rb, rc);
   for (uint32_t i = 0; i < rc.size(); ++i) {
-    builder.StGlobal(k.At(target, k.Tid(), static_cast<uint32_t>(4 * rc.size())).Plus(static_cast<int32_t>(4 * i)),
+    builder.StGlobal(k.At(target, k.Tid(), static_cast<uint32_t>(4 * rc.size()))
+                         .Plus(static_cast<int32_t>(4 * i)),
                      Type::kB32, {rc[i]});
   }
   k.RunClean();
@@ -310,8 +324,9 @@ TEST_P(MmaTest, IsTheMatrixProduct) {
         size += std::fabs(x * y);
         if (integer) wrapped += static_cast<uint64_t>(static_cast<int64_t>(x * y));
       }
-      const uint32_t got = c.half_sum ? fd[static_cast<size_t>(lane * 2 + i / 2)] >> (16 * (i & 1)) & 0xffff
-                                      : fd[static_cast<size_t>(lane * 4 + i)];
+      const uint32_t got =
+          c.half_sum ? fd[static_cast<size_t>(lane * 2 + i / 2)] >> (16 * (i & 1)) & 0xffff
+                     : fd[static_cast<size_t>(lane * 4 + i)];
       if (integer) {
         ASSERT_EQ(got, static_cast<uint32_t>(wrapped));
         continue;
@@ -329,20 +344,19 @@ TEST_P(MmaTest, IsTheMatrixProduct) {
 
 INSTANTIATE_TEST_SUITE_P(
     Warp, MmaTest,
-    ::testing::Values(
-        MmaCase{Op::kMmaM16N8K8F32F16, 8, Element::kF16, Element::kF16, false},
-        MmaCase{Op::kMmaM16N8K8F16F16, 8, Element::kF16, Element::kF16, true},
-        MmaCase{Op::kMmaM16N8K8F32BF16, 8, Element::kBF16, Element::kBF16, false},
-        MmaCase{Op::kMmaM16N8K16F32F16, 16, Element::kF16, Element::kF16, false},
-        MmaCase{Op::kMmaM16N8K16F16F16, 16, Element::kF16, Element::kF16, true},
-        MmaCase{Op::kMmaM16N8K16F32BF16, 16, Element::kBF16, Element::kBF16, false},
-        MmaCase{Op::kMmaM16N8K4F32TF32, 4, Element::kTF32, Element::kTF32, false},
-        MmaCase{Op::kMmaM16N8K8F32TF32, 8, Element::kTF32, Element::kTF32, false},
-        MmaCase{Op::kMmaM16N8K16S32S8S8, 16, Element::kS8, Element::kS8, false},
-        MmaCase{Op::kMmaM16N8K32S32S8S8, 32, Element::kS8, Element::kS8, false},
-        MmaCase{Op::kMmaM16N8K32S32S8U8, 32, Element::kS8, Element::kU8, false},
-        MmaCase{Op::kMmaM16N8K32S32U8S8, 32, Element::kU8, Element::kS8, false},
-        MmaCase{Op::kMmaM16N8K32S32U8U8, 32, Element::kU8, Element::kU8, false}));
+    ::testing::Values(MmaCase{Op::kMmaM16N8K8F32F16, 8, Element::kF16, Element::kF16, false},
+                      MmaCase{Op::kMmaM16N8K8F16F16, 8, Element::kF16, Element::kF16, true},
+                      MmaCase{Op::kMmaM16N8K8F32BF16, 8, Element::kBF16, Element::kBF16, false},
+                      MmaCase{Op::kMmaM16N8K16F32F16, 16, Element::kF16, Element::kF16, false},
+                      MmaCase{Op::kMmaM16N8K16F16F16, 16, Element::kF16, Element::kF16, true},
+                      MmaCase{Op::kMmaM16N8K16F32BF16, 16, Element::kBF16, Element::kBF16, false},
+                      MmaCase{Op::kMmaM16N8K4F32TF32, 4, Element::kTF32, Element::kTF32, false},
+                      MmaCase{Op::kMmaM16N8K8F32TF32, 8, Element::kTF32, Element::kTF32, false},
+                      MmaCase{Op::kMmaM16N8K16S32S8S8, 16, Element::kS8, Element::kS8, false},
+                      MmaCase{Op::kMmaM16N8K32S32S8S8, 32, Element::kS8, Element::kS8, false},
+                      MmaCase{Op::kMmaM16N8K32S32S8U8, 32, Element::kS8, Element::kU8, false},
+                      MmaCase{Op::kMmaM16N8K32S32U8S8, 32, Element::kU8, Element::kS8, false},
+                      MmaCase{Op::kMmaM16N8K32S32U8U8, 32, Element::kU8, Element::kU8, false}));
 
 // Rows of A that nobody wrote spoil their rows of D alone.
 TEST(MmaUndefined, GoesByRows) {
