@@ -90,8 +90,8 @@ absl::StatusOr<std::vector<ptx::Target>> ChooseTargets(const ir::Module& module,
                                                        const PipelineOptions& options) {
   std::vector<ptx::Target> lowest;
   for (const ir::Program& program : module.programs) {
-    const absl::string_view name = program.target.empty() ? "sm_80" : program.target;
-    TILUS_ASSIGN_OR_RETURN(const ptx::Target target, FindTarget(name));
+    TILUS_ASSIGN_OR_RETURN(const ptx::Target target,
+                           FindTarget(program.target.empty() ? "sm_80" : program.target.c_str()));
     lowest.push_back(target);
   }
   std::vector<ptx::Target> targets;

@@ -163,7 +163,10 @@ absl::Status LowerRegister(Context& ctx, const ir::Instruction& instruction) {
   const ArithmeticOptions options{ctx.options().sm, ctx.program().fast};
   const ir::Tensor& result = ctx.tensor(instruction.result);
   if (instruction.operands.empty()) {
-    ctx.CommitResult(instruction, ctx.NewWords(result));
+    // Uninitialised is zero, as in the interpreter; what is never read costs nothing.
+    const RegisterFile file = ctx.NewWords(result);
+    for (Reg word : file.words) b.Mov(word, machine::ImmU32(0));
+    ctx.CommitResult(instruction, file);
     return absl::OkStatus();
   }
   const ir::Expr& init = *ir::ScalarOf(instruction.operands[0]);

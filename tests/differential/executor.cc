@@ -103,7 +103,9 @@ absl::StatusOr<Outcome> KernelRun::Simulate(size_t target) const {
     arguments.push_back({address, workspace.bytes});
   }
   simulate::Options options;
-  options.print = [&outcome](absl::string_view text) { absl::StrAppend(&outcome.printed, text); };
+  options.print = [&outcome](absl::string_view line) {
+    absl::StrAppend(&outcome.printed, line, "\n");
+  };
   TILUS_ASSIGN_OR_RETURN(const simulate::Report report,
                          simulate::Run(kernel, grid, arguments, options));
   if (!report.clean()) {
