@@ -561,7 +561,8 @@ TILUS_API tilus_string tilus_pass_name(size_t index);
 // ==== 8  Modules ================================================================================
 //
 // A module holds the kernels of one file, compiled for one target or several. It belongs to no
-// device. Saved, it is one self-contained file: programs, PTX and the cubins made so far.
+// device. Saved, it is one self-contained file: programs, PTX and the cubins made so far. The file
+// begins with the eight bytes TILUSMOD, which no program begins with.
 
 typedef enum tilus_image {
   TILUS_IMAGE_PTX = 0,           ///< text, of a target
