@@ -92,8 +92,10 @@ class SharedPlan {
     absl::StatusOr<SharedLayout> layout = LayoutOf(tensor);
     if (!layout.ok()) return PrefixPath(layout.status(), path.ToString(program_.name));
     tensor.shared_layout = *std::move(layout);
-    lifetimes_.push_back({id, now, 0,
-                          PackedBytes(tensor.shared_layout->Size(), tensor.dtype.bits()), 0});
+    // Whole words: elements that share a word are written by atomics on all of it.
+    const int64_t bytes =
+        RoundUp(PackedBytes(tensor.shared_layout->Size(), tensor.dtype.bits()), 4);
+    lifetimes_.push_back({id, now, 0, bytes, 0});
     return absl::OkStatus();
   }
 
