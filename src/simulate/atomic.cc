@@ -106,6 +106,17 @@ void SetOld(const Warp& warp, const Inst& inst, int lane, uint64_t old, uint64_t
   warp.SetUndefinedBits(inst.dst(0), 1u << lane, bits);
 }
 
+// Additions of f32 in global memory flush subnormals, operands and result, to zero of their sign.
+uint64_t Flushed(uint64_t bits) { return (bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits; }
+
+template <Update kUpdate>
+uint64_t UpdatedGlobal(Type type, uint64_t old, const Operands& operands) {
+  if (kUpdate == Update::kAdd && type == Type::kF32) {
+    return Flushed(UpdatedBits(kUpdate, type, Flushed(old), Flushed(operands.value), 0));
+  }
+  return UpdatedBits(kUpdate, type, old, operands.value, operands.compared);
+}
+
 template <Update kUpdate>
 void AtomicGlobal(Warp& warp, const Inst& inst, uint32_t lanes) {
   const Place& place = inst.src(0);
@@ -122,8 +133,7 @@ void AtomicGlobal(Warp& warp, const Inst& inst, uint32_t lanes) {
     if (!global.Check(site, address, bytes, bytes)) return SetOld(warp, inst, lane, 0, 0);
     uint64_t old = 0;
     CopyBytes(&old, HostPointer(address), bytes);
-    const uint64_t value =
-        UpdatedBits(kUpdate, inst.mods.type, old, operands.value, operands.compared);
+    const uint64_t value = UpdatedGlobal<kUpdate>(inst.mods.type, old, operands);
     BeforeOrderedWrite(warp, inst, address);
     global.NoteWrite(site, address, bytes, Strength::kStrong, &value);
     CopyBytes(HostPointer(address), &value, bytes);

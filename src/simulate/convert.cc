@@ -30,17 +30,25 @@ DataType FloatType(Type type) {
   }
 }
 
-// The machine's NaN of a float type.
-uint64_t NanBits(Type type) {
-  switch (type) {
-    case Type::kF16:
-    case Type::kBF16:
-      return kNanHalf;
-    case Type::kF64:
-      return kNanF64;
-    default:
-      return kNanF32;
+// What the machine makes of a NaN. Conversions with f64 keep the sign and the top of the payload,
+// made quiet; bf16 becomes f32 by its bits; tf32 keeps what it holds of a canonical NaN (of the
+// NaN itself when rounding away); all others give the canonical NaN.
+uint64_t ConvertNan(const Modifiers& mods, uint64_t bits) {
+  if (mods.type == Type::kTF32) {
+    return (mods.round == Round::kRna ? bits | 0x00400000 : uint64_t{kNanF32}) & 0xffffe000;
   }
+  if (mods.type == Type::kF32 && mods.from == Type::kBF16) return bits << 16;
+  if (mods.type != Type::kF64 && mods.from != Type::kF64) {
+    return mods.type == Type::kF32 ? uint64_t{kNanF32} : uint64_t{kNanHalf};
+  }
+  const int from_bits = BitsOf(mods.from), to_bits = BitsOf(mods.type);
+  const int from_fraction = FloatType(mods.from).mantissa_bits();
+  const int to_fraction = FloatType(mods.type).mantissa_bits();
+  const uint64_t sign = bits >> (from_bits - 1) & 1;
+  const uint64_t payload = (bits & LowBits(from_fraction)) << (52 - from_fraction) | uint64_t{1}
+                                                                                         << 51;
+  const uint64_t exponent = LowBits(to_bits - 1) & ~LowBits(to_fraction);
+  return sign << (to_bits - 1) | exponent | payload >> (52 - to_fraction);
 }
 
 uint64_t LowBitsOf(Type type) { return LowBits(BitsOf(type)); }
@@ -126,7 +134,6 @@ uint64_t IntegerToFloat(const Modifiers& mods, uint64_t bits) {
 }
 
 uint64_t ToTf32(Round round, uint32_t bits) {
-  if ((bits & 0x7fffffff) > 0x7f800000) return kNanF32;
   if ((bits & 0x7fffffff) == 0x7f800000) return bits;
   if (round == Round::kRna) bits += 0x1000;
   if (round == Round::kRn) bits += 0xfff + (bits >> 13 & 1);
@@ -135,7 +142,6 @@ uint64_t ToTf32(Round round, uint32_t bits) {
 
 uint64_t FloatToFloat(const Modifiers& mods, double value) {
   const DataType type = FloatType(mods.type);
-  if (std::isnan(value)) return NanBits(mods.type);
   if (mods.type == mods.from && mods.round != Round::kNone) {
     return EncodeFromDouble(type, RoundToIntegral(mods.round, value));
   }
@@ -152,14 +158,15 @@ uint64_t Saturate(Type type, uint64_t code) {
 
 uint64_t Convert(const Modifiers& mods, uint64_t bits) {
   if (IsInteger(mods.from) && IsInteger(mods.type)) return IntegerToInteger(mods, bits);
-  if (mods.type == Type::kTF32) return ToTf32(mods.round, static_cast<uint32_t>(bits));
   uint64_t result;
   if (IsInteger(mods.from)) {
     result = IntegerToFloat(mods, bits);
   } else {
     const double value = DecodeToDouble(FloatType(mods.from), bits);
     if (IsInteger(mods.type)) return FloatToInteger(mods, value);
-    result = FloatToFloat(mods, value);
+    result = std::isnan(value)          ? ConvertNan(mods, bits)
+             : mods.type == Type::kTF32 ? ToTf32(mods.round, static_cast<uint32_t>(bits))
+                                        : FloatToFloat(mods, value);
   }
   return mods.saturate ? Saturate(mods.type, result) : result;
 }
@@ -167,7 +174,10 @@ uint64_t Convert(const Modifiers& mods, uint64_t bits) {
 // ---- Conversions that programs run much of.
 
 float FromF16(uint16_t code) { return F16ToF32(code); }
-float FromBF16(uint16_t code) { return BF16ToF32(code); }
+uint32_t FromBF16(uint16_t code) { return uint32_t{code} << 16; }
+// The host keeps signs and payloads of NaNs as the machine does.
+double WidenF32(float value) { return value; }
+uint32_t NarrowF64(double value) { return std::bit_cast<uint32_t>(static_cast<float>(value)); }
 uint16_t ToF16(float value) { return std::isnan(value) ? kNanHalf : F32ToF16(value); }
 uint16_t ToBF16(float value) { return std::isnan(value) ? kNanHalf : F32ToBF16(value); }
 float FromS32(int32_t value) { return static_cast<float>(value); }
@@ -193,6 +203,8 @@ constexpr HotConversion kHot[] = {
     {Type::kF32, Type::kBF16, Round::kNone, Elementwise<FromBF16>},
     {Type::kF16, Type::kF32, Round::kRn, Elementwise<ToF16>},
     {Type::kBF16, Type::kF32, Round::kRn, Elementwise<ToBF16>},
+    {Type::kF64, Type::kF32, Round::kNone, Elementwise<WidenF32>},
+    {Type::kF32, Type::kF64, Round::kRn, Elementwise<NarrowF64>},
     {Type::kF32, Type::kS32, Round::kRn, Elementwise<FromS32>},
     {Type::kF32, Type::kU32, Round::kRn, Elementwise<FromU32>},
     {Type::kS64, Type::kS32, Round::kNone, Elementwise<WidenS32>},

@@ -2,8 +2,10 @@
 //
 // Elementwise<F> makes one of a function of one to four values. The types of F's parameters and
 // result say how registers are read and written: uint16_t, uint32_t, int32_t, float from 32-bit
-// lanes, uint64_t, int64_t, double from 64-bit lanes, bool from predicates. NaN results of float
-// and double are the machine's: 7fffffff and 7ff8000000000000.
+// lanes, uint64_t, int64_t, double from 64-bit lanes, bool from predicates.
+//
+// NaNs are the machine's: float results are 7fffffff; double results keep the sign and payload of
+// a NaN operand, made quiet, and are fff8000000000000 where no operand is one, as on the host.
 #pragma once
 
 #include <bit>
@@ -19,7 +21,6 @@
 namespace tilus::simulate {
 
 inline constexpr uint32_t kNanF32 = 0x7fffffff;
-inline constexpr uint64_t kNanF64 = 0x7ff8000000000000;
 inline constexpr uint16_t kNanHalf = 0x7fff;  // of f16 and bf16
 
 template <typename T>
@@ -38,8 +39,6 @@ template <typename T>
 LaneOf<T> ToLane(T value) {
   if constexpr (std::is_same_v<T, float>) {
     return std::isnan(value) ? kNanF32 : std::bit_cast<uint32_t>(value);
-  } else if constexpr (std::is_same_v<T, double>) {
-    return std::isnan(value) ? kNanF64 : std::bit_cast<uint64_t>(value);
   } else if constexpr (sizeof(T) >= 4) {
     return std::bit_cast<LaneOf<T>>(value);
   } else {

@@ -32,16 +32,17 @@ template <typename F>
 F SquareRoot(F a) {
   return std::sqrt(a);
 }
+// The sign of a NaN stays.
 template <typename F>
 F Absolute(F a) {
-  return std::fabs(a);
+  return std::isnan(a) ? a + a : std::fabs(a);
 }
 template <typename F>
 F Negate(F a) {
-  return -a;
+  return std::isnan(a) ? a + a : -a;
 }
 
-// The other operand if one is NaN; -0 is below +0.
+// The other operand if one is NaN (the second if both are); -0 is below +0.
 template <typename F>
 F Min(F a, F b) {
   if (std::isnan(a)) return b;

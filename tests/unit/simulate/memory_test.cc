@@ -206,6 +206,23 @@ INSTANTIATE_TEST_SUITE_P(
         AtomicCase{Op::kAtomGlobalXor, Op::kAtomSharedXor, Type::kB32, 12, 10, 6},
         AtomicCase{Op::kAtomGlobalExch, Op::kAtomSharedExch, Type::kB32, 12, 10, 10}));
 
+// As on the machine: additions in global memory flush subnormals, those in shared memory do not.
+TEST(Memory, AtomicAdditionsOfSubnormals) {
+  std::vector<uint32_t> memory = {1}, out(1);
+  TestKernel k(32, 4);
+  const Operand at = k.Buffer(&memory), target = k.Buffer(&out);
+  Builder& b = k.b();
+  b.BeginIf(When(b.Materialize(RegClass::kPred, b.SetpU32(Compare::kEq, k.Tid(), ImmU32(0)))));
+  b.StShared(Operand::SharedBase(), Type::kB32, {ImmU32(1)});
+  b.Atom(Op::kAtomGlobalAdd, Type::kF32, at, ImmU32(2));
+  b.Atom(Op::kAtomSharedAdd, Type::kF32, Operand::SharedBase(), ImmU32(2));
+  b.StGlobal(target, Type::kB32, {k.LoadShared(Operand::SharedBase())});
+  b.EndIf();
+  k.RunClean();
+  EXPECT_EQ(memory[0], 0u);
+  EXPECT_EQ(out[0], 3u);
+}
+
 TEST(Memory, CompareAndSwap) {
   std::vector<uint32_t> memory = {5, 6}, out(2);
   TestKernel k;

@@ -38,15 +38,23 @@ std::vector<uint64_t> RunOp(Op op, Modifiers mods, const std::vector<std::vector
   return out;
 }
 
+double D(uint64_t bits) { return std::bit_cast<double>(bits); }
+
 using Model = std::function<uint64_t(const std::vector<uint64_t>&)>;
 
-void ExpectModel(Op op, Modifiers mods, const Model& model, uint64_t tolerance = 0) {
+// Which NaN an f64 operation gives depends on the order of its operands; Nans has the cases that
+// are specified.
+enum class Result { kExact, kAnyNan };
+
+void ExpectModel(Op op, Modifiers mods, const Model& model, uint64_t tolerance = 0,
+                 Result result = Result::kExact) {
   std::mt19937_64 random(static_cast<uint64_t>(op));
   const auto tuples = Tuples(op, mods, &random);
   const auto got = RunOp(op, mods, tuples);
   int shown = 0;
   for (size_t i = 0; i < tuples.size() && shown < 3; ++i) {
     const uint64_t want = model(tuples[i]);
+    if (result == Result::kAnyNan && std::isnan(D(got[i])) && std::isnan(D(want))) continue;
     const uint64_t distance = got[i] > want ? got[i] - want : want - got[i];
     if (distance <= tolerance) continue;
     ++shown;
@@ -221,7 +229,6 @@ TEST(Ops, Lop3ForEveryTable) {
 // ---- Floats.
 
 float F(uint64_t bits) { return std::bit_cast<float>(U(bits)); }
-double D(uint64_t bits) { return std::bit_cast<double>(bits); }
 uint64_t B(float v) { return std::isnan(v) ? 0x7fffffff : std::bit_cast<uint32_t>(v); }
 uint64_t B(double v) { return std::isnan(v) ? 0x7ff8000000000000 : std::bit_cast<uint64_t>(v); }
 
@@ -232,10 +239,15 @@ TEST(Ops, Floats) {
   ExpectModel(Op::kFmaF32, {}, [](V s) { return B(std::fma(F(s[0]), F(s[1]), F(s[2]))); });
   ExpectModel(Op::kDivRnF32, {}, [](V s) { return B(F(s[0]) / F(s[1])); });
   ExpectModel(Op::kSqrtRnF32, {}, [](V s) { return B(std::sqrt(F(s[0]))); });
-  ExpectModel(Op::kSubF64, {}, [](V s) { return B(D(s[0]) - D(s[1])); });
-  ExpectModel(Op::kFmaF64, {}, [](V s) { return B(std::fma(D(s[0]), D(s[1]), D(s[2]))); });
-  ExpectModel(Op::kDivRnF64, {}, [](V s) { return B(D(s[0]) / D(s[1])); });
-  ExpectModel(Op::kAbsF64, {}, [](V s) { return B(std::fabs(D(s[0]))); });
+  ExpectModel(
+      Op::kSubF64, {}, [](V s) { return B(D(s[0]) - D(s[1])); }, 0, Result::kAnyNan);
+  ExpectModel(
+      Op::kFmaF64, {}, [](V s) { return B(std::fma(D(s[0]), D(s[1]), D(s[2]))); }, 0,
+      Result::kAnyNan);
+  ExpectModel(
+      Op::kDivRnF64, {}, [](V s) { return B(D(s[0]) / D(s[1])); }, 0, Result::kAnyNan);
+  ExpectModel(
+      Op::kAbsF64, {}, [](V s) { return B(std::fabs(D(s[0]))); }, 0, Result::kAnyNan);
   ExpectModel(Op::kNegF32, {}, [](V s) { return B(-F(s[0])); });
   const auto extreme = [](bool want_max) {
     return [=](V s) {
@@ -403,7 +415,7 @@ TEST(Ops, ConvertWithDirectedRounding) {
       volatile double v = D(s[0]);
       volatile float r = static_cast<float>(v);
       std::fesetround(FE_TONEAREST);
-      return B(r);
+      return uint64_t{std::bit_cast<uint32_t>(float{r})};
     });
     ExpectModel(Op::kCvt, Conversion(Type::kF32, Type::kS64, round), [=](V s) {
       std::fesetround(fpu);
@@ -432,6 +444,39 @@ TEST(Ops, ConvertWithDirectedRounding) {
   }
 }
 
+// As seen on sm_90.
+TEST(Ops, Nans) {
+  const auto one = [](Op op, std::vector<uint64_t> srcs, Modifiers mods = {}) {
+    return RunOp(op, mods, {srcs})[0];
+  };
+  constexpr uint64_t kInfinity = 0x7ff0000000000000, kOne = 0x3ff0000000000000;
+  EXPECT_EQ(one(Op::kAddF64, {kOne, 0x7fffffffffffffff}), 0x7fffffffffffffff);
+  EXPECT_EQ(one(Op::kSubF64, {kOne, 0xfffffffffffffffe}), 0xfffffffffffffffe);
+  EXPECT_EQ(one(Op::kMulF64, {0x7ff0000000000001, kOne}), 0x7ff8000000000001);
+  EXPECT_EQ(one(Op::kSubF64, {kInfinity, kInfinity}), 0xfff8000000000000);
+  EXPECT_EQ(one(Op::kDivRnF64, {0, 0}), 0xfff8000000000000);
+  EXPECT_EQ(one(Op::kNegF64, {0x7fffffffffffffff}), 0x7fffffffffffffff);
+  EXPECT_EQ(one(Op::kAbsF64, {0xfffffffffffffffe}), 0xfffffffffffffffe);
+  EXPECT_EQ(one(Op::kMaxF64, {0x7fffffffffffffff, 0xfffffffffffffffe}), 0xfffffffffffffffe);
+  EXPECT_EQ(one(Op::kAddF32, {0x3f800000, 0xffc00001}), 0x7fffffffu);
+  EXPECT_EQ(one(Op::kNegF32, {0x7fc00000}), 0x7fffffffu);
+  EXPECT_EQ(one(Op::kAddF16, {0x3c00, 0x7e00}), 0x7fffu);
+  const auto cvt = [&](Type to, Type from, uint64_t bits, Round round = Round::kNone) {
+    return one(Op::kCvt, {bits}, Conversion(to, from, round));
+  };
+  EXPECT_EQ(cvt(Type::kF32, Type::kF64, 0xffffffffffffffff, Round::kRn), 0xffffffffu);
+  EXPECT_EQ(cvt(Type::kF32, Type::kF64, 0x7ff8000000000000, Round::kRz), 0x7fc00000u);
+  EXPECT_EQ(cvt(Type::kF16, Type::kF64, 0x7ff8000000000000, Round::kRn), 0x7e00u);
+  EXPECT_EQ(cvt(Type::kBF16, Type::kF64, 0xfffffffffffffffe, Round::kRn), 0xffffu);
+  EXPECT_EQ(cvt(Type::kF64, Type::kF32, 0x7fffffff), 0x7fffffffe0000000);
+  EXPECT_EQ(cvt(Type::kF64, Type::kF16, 0xffff), 0xfffffc0000000000);
+  EXPECT_EQ(cvt(Type::kF64, Type::kBF16, 0x7fff), 0x7fffe00000000000);
+  EXPECT_EQ(cvt(Type::kF32, Type::kBF16, 0xffff), 0xffff0000u);
+  EXPECT_EQ(cvt(Type::kF32, Type::kF16, 0xffff), 0x7fffffffu);
+  EXPECT_EQ(cvt(Type::kTF32, Type::kF32, 0xfffffffe, Round::kRn), 0x7fffe000u);
+  EXPECT_EQ(cvt(Type::kTF32, Type::kF32, 0xffffffff, Round::kRna), 0xffffe000u);
+}
+
 TEST(Ops, ConvertBetweenFloats) {
   using V = const std::vector<uint64_t>&;
   ExpectModel(Op::kCvt, Conversion(Type::kF32, Type::kF16),
@@ -444,7 +489,7 @@ TEST(Ops, ConvertBetweenFloats) {
     return std::isnan(F(s[0])) || F(s[0]) <= 0 ? 0 : B(std::fmin(F(s[0]), 1.0f));
   });
   ExpectModel(Op::kCvt, Conversion(Type::kTF32, Type::kF32, Round::kRna), [](V s) -> uint64_t {
-    if (std::isnan(F(s[0]))) return 0x7fffffff;
+    if (std::isnan(F(s[0]))) return (s[0] | 0x00400000) & 0xffffe000;
     if (std::isinf(F(s[0]))) return s[0];
     return (s[0] + 0x1000) & 0xffffe000;
   });

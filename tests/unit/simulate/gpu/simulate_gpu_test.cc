@@ -27,6 +27,28 @@ using machine::InfoOf;
 using machine::Modifiers;
 using machine::Round;
 
+// Whether the answer may be any NaN: of two NaN operands, or a signalling one.
+bool UnspecifiedNan(Op op, const Modifiers& mods, const std::vector<uint64_t>& srcs) {
+  DataType type = kF64;
+  if (op == Op::kCvt) {
+    type = mods.from == Type::kF32    ? kF32
+           : mods.from == Type::kF16  ? kF16
+           : mods.from == Type::kBF16 ? kBF16
+                                      : kF64;
+    if (!machine::IsFloat(mods.from) || !machine::IsFloat(mods.type)) return false;
+  } else if (InfoOf(op).dst_specs()[0].kind != machine::OperandKind::kB64) {
+    return false;
+  }
+  int nans = 0;
+  bool signalling = false;
+  for (const uint64_t s : srcs) {
+    if (!IsNan(type, s)) continue;
+    ++nans;
+    signalling |= (s >> (type.mantissa_bits() - 1) & 1) == 0;
+  }
+  return nans > 1 || signalling;
+}
+
 class GpuTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -103,7 +125,8 @@ class GpuTest : public ::testing::Test {
     int wrong = 0;
     std::string examples;
     for (size_t i = 0; i < out.size(); ++i) {
-      if (out[i] == gpu[i] || allowed(tuples[i], out[i], gpu[i])) continue;
+      if (out[i] == gpu[i]) continue;
+      if (allowed(tuples[i], out[i], gpu[i]) || UnspecifiedNan(op, mods, tuples[i])) continue;
       if (++wrong > 3) continue;
       absl::StrAppend(&examples, "\n  (");
       for (const uint64_t s : tuples[i]) absl::StrAppend(&examples, " ", absl::Hex(s));
@@ -128,6 +151,7 @@ bool Close(const std::vector<uint64_t>& srcs, uint64_t a, uint64_t b) {
   if (std::isnan(x) || std::isnan(y)) return std::isnan(x) == std::isnan(y);
   // sin and cos reduce their argument coarsely.
   if (std::fabs(source) > 0x1p15f && std::isfinite(source) && std::fabs(x) <= 1) return true;
+  if (std::fabs(source) > 4 && std::fabs(x) <= 1 && std::fabs(x - y) <= 0x1p-9f) return true;
   if (std::isinf(x) || std::isinf(y)) return x == y;
   return std::fabs(x - y) <= 0x1p-11f * std::fabs(x) || std::fabs(x - y) <= 0x1p-20f;
 }
@@ -377,7 +401,9 @@ TEST_F(GpuTest, AtomicsOfOneThread) {
     std::memcpy(gpu.data(), bytes.data(), bytes.size());
     int wrong = 0;
     for (size_t i = 0; i < gpu.size(); ++i) {
-      if (gpu[i] != memory[i] && ++wrong <= 3) {
+      if (gpu[i] == memory[i]) continue;
+      if (type == Type::kF64 && UnspecifiedNan(Op::kAddF64, {}, {before[i], in[i]})) continue;
+      if (++wrong <= 3) {
         ADD_FAILURE() << InfoOf(op).name << " " << machine::TypeName(type) << std::hex << " "
                       << before[i] << " " << in[i] << ": simulator " << memory[i] << ", GPU "
                       << gpu[i];
