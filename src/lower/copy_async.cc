@@ -1,15 +1,17 @@
 // Asynchronous copies from global to shared memory: cp.async.
 //
-// The tile is cut into vectors of 16, 8 or 4 bytes along its last dimension, the widest that is
-// adjacent and aligned on both sides. The vectors are spread over all threads of the block. What is
-// out of range in global memory is filled with zero by the instruction: it reads fewer bytes than
-// it writes.
+// The tile is cut into vectors of 16, 8 or 4 bytes along its last dimension, the widest that are
+// adjacent and aligned on both sides. (Where elements are not a power of two bits wide, into runs of
+// several vectors that are whole elements.) The runs are spread over all threads of the block. What
+// is out of range in global memory is filled with zero by the instruction: it reads fewer bytes
+// than it writes.
 //
 // A tile without four adjacent bytes is loaded into registers and stored, which means the same: its
 // wait has nothing to wait for, and the barrier that makes the copy visible to other threads is
 // there all the same.
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -41,13 +43,14 @@ enum class Cut {
 };
 
 struct CopyPlan {
-  int bytes = 0;
-  int64_t elements = 0;  // of a vector
+  int bytes = 0;         // of a vector
+  int64_t elements = 0;  // of a run
+  int64_t run_bytes = 0;
   Cut cut = Cut::kNever;
-  // One round after the other, each thread takes a vector: `rounds` of them, the thread's part of
-  // a coordinate being the same in all; or (no layout) vector thread + round * threads.
-  int64_t vectors = 0;
-  std::optional<RegisterLayout> layout;  // of vectors
+  // The runs of the tile, and which thread takes which: those of a layout, or (without one) runs
+  // t, t + threads, ... for thread t.
+  int64_t runs = 0;
+  std::optional<RegisterLayout> layout;
 };
 
 class CopyLowering {
@@ -75,20 +78,21 @@ class CopyLowering {
  private:
   std::optional<CopyPlan> Plan(int bytes) const {
     const int bits = ctx_.tensor(source_.tensor).dtype.bits();
-    if (shape_.empty() || bytes * 8 % bits != 0) return std::nullopt;
     CopyPlan plan;
     plan.bytes = bytes;
-    plan.elements = bytes * 8 / bits;
+    plan.elements = std::lcm(bytes * 8, bits) / bits;
+    plan.run_bytes = plan.elements * bits / 8;
+    if (shape_.empty()) return std::nullopt;
     if (shape_.back() % plan.elements != 0) return std::nullopt;
     std::vector<int64_t> grid = shape_;
     grid.back() /= plan.elements;
-    plan.vectors = Product(grid);
+    plan.runs = Product(grid);
     absl::StatusOr<RegisterLayout> layout = AutoLayout(grid, threads_);
     if (layout.ok() && layout->replication() == 1) plan.layout = *std::move(layout);
     const std::vector<ThreadCoordinate> steps = Steps(plan);
     const TileAddress from(&ctx_, source_, instruction_.dims, shape_, steps);
     const TileAddress to(&ctx_, target_, std::nullopt, shape_, steps);
-    for (const std::vector<int64_t>& local : VectorLocals(plan)) {
+    for (const std::vector<int64_t>& local : RunLocals(plan)) {
       if (!Adjacent(from, local, plan) || !Adjacent(to, local, plan)) return std::nullopt;
       const std::vector<int64_t> end = Shifted(local, plan.elements - 1);
       if (!to.SameRange(local, end)) return std::nullopt;
@@ -113,9 +117,8 @@ class CopyLowering {
     return local;
   }
 
-  // The local part of the vectors of a thread, one a round; without a layout all of a coordinate is
-  // the thread's.
-  std::vector<std::vector<int64_t>> VectorLocals(const CopyPlan& plan) const {
+  // The local part of the runs of a thread; without a layout all of a coordinate is the thread's.
+  std::vector<std::vector<int64_t>> RunLocals(const CopyPlan& plan) const {
     if (!plan.layout) return {std::vector<int64_t>(shape_.size(), 0)};
     std::vector<std::vector<int64_t>> locals = LocalParts(*plan.layout);
     for (std::vector<int64_t>& local : locals) local.back() *= plan.elements;
@@ -146,23 +149,21 @@ class CopyLowering {
           ThreadCoordinatesHere(ctx_, last_ + 1, Terms(plan));
       TileAddress from(&ctx_, source_, instruction_.dims, shape_, thread);
       TileAddress to(&ctx_, target_, std::nullopt, shape_, thread);
-      for (const std::vector<int64_t>& local : VectorLocals(plan)) {
-        EmitVector(plan, from, to, local, {});
+      for (const std::vector<int64_t>& local : RunLocals(plan)) {
+        EmitRun(plan, from, to, local, {});
       }
       return;
     }
     const std::vector<int64_t> origin(shape_.size(), 0);
-    for (int64_t first = 0; first < plan.vectors; first += threads_) {
-      const Operand vector =
-          b_.AddS32(ctx_.ThreadIndex(), ImmS32(static_cast<int32_t>(first)));
+    for (int64_t first = 0; first < plan.runs; first += threads_) {
+      const Operand run = b_.AddS32(ctx_.ThreadIndex(), ImmS32(static_cast<int32_t>(first)));
       Guard exists;
-      if (first + threads_ > plan.vectors) {
+      if (first + threads_ > plan.runs) {
         exists = machine::When(b_.Materialize(
-            RegClass::kPred, b_.SetpU32(Compare::kLt, vector,
-                                        ImmU32(static_cast<uint32_t>(plan.vectors)))));
+            RegClass::kPred, b_.SetpU32(Compare::kLt, run, ImmU32(static_cast<uint32_t>(plan.runs)))));
       }
       std::vector<ThreadCoordinate> thread = Steps(plan);
-      Operand rest = vector;
+      Operand rest = run;
       for (size_t d = shape_.size(); d-- > 0;) {
         const int64_t stride = static_cast<int>(d) == last_ ? plan.elements : 1;
         const Operand extent = ImmU32(static_cast<uint32_t>(shape_[d] / stride));
@@ -172,11 +173,11 @@ class CopyLowering {
       }
       TileAddress from(&ctx_, source_, instruction_.dims, shape_, thread);
       TileAddress to(&ctx_, target_, std::nullopt, shape_, thread);
-      EmitVector(plan, from, to, origin, exists);
+      EmitRun(plan, from, to, origin, exists);
     }
   }
 
-  void EmitVector(const CopyPlan& plan, TileAddress& from, TileAddress& to,
+  void EmitRun(const CopyPlan& plan, TileAddress& from, TileAddress& to,
                   const std::vector<int64_t>& local, Guard exists) {
     const Operand all = ImmU32(static_cast<uint32_t>(plan.bytes));
     Operand size = all;
@@ -192,8 +193,11 @@ class CopyLowering {
     const Operand target = to.Address(local);
     const Guard guard = And(b_, exists, to.InRange(local));
     GuardScope scoped(&b_, guard);
-    b_.CpAsync(target, source, plan.bytes, size,
-               plan.bytes == 16 ? Builder::CopyPath::kBypassL1 : Builder::CopyPath::kThroughL1);
+    for (int64_t at = 0; at < plan.run_bytes; at += plan.bytes) {
+      b_.CpAsync(target.Plus(static_cast<int32_t>(at)), source.Plus(static_cast<int32_t>(at)),
+                 plan.bytes, size,
+                 plan.bytes == 16 ? Builder::CopyPath::kBypassL1 : Builder::CopyPath::kThroughL1);
+    }
   }
 
   // A few elements at a time, so that the registers of a large tile do not run out.

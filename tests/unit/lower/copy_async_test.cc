@@ -35,7 +35,7 @@ TEST(CopyAsync, TakesTheWidestVectors) {
       {"f16", "64, 64", "16, 32", "0, 2", "CpAsyncCa4", 8},
       {"f32", "64, 6", "32, 6", "0, 0", "CpAsyncCa8", 3},
       {"u4", "16, 64", "16, 64", "0, 0", "CpAsyncCg16", 1},
-      {"u6", "16, 64", "16, 64", "0, 0", "CpAsyncCg16", 2},  // 64 elements are 48 bytes
+      {"u6", "16, 64", "16, 64", "0, 0", "CpAsyncCg16", 3},  // a row is three vectors
       // Rows past m are filled with 0; rows of n * 8 halves are whole vectors.
       {"f16", "m, 64", "16, 64", "i, 0", "CpAsyncCg16", 4},
       {"f16", "m, n * 8", "16, 64", "i, 0", "CpAsyncCg16", 4},

@@ -50,7 +50,7 @@ TEST(SharedMemory, LdmatrixIsChosenWhereItFits) {
       {"f16", 16, 16, "", "16, 16", a16, "0, 0", "dims=[1, 0]", "LdmatrixX4Trans", 1},
       {"bf16", 64, 64, "", "64, 32",
        "local(2,2).column_local(2,1).local(2,1).local(1,2).spatial(8,4).local(1,2)", "0, 32", "",
-       "LdmatrixX4", 4},
+       "LdmatrixX4", 8},
       // Other widths.
       {"i8", 16, 64, "", "16, 32", "column_local(2,2).spatial(8,4).local(1,4)", "0, 16", "",
        "LdmatrixX4", 1},
