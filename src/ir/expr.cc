@@ -1,6 +1,7 @@
 #include "ir/expr.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -47,6 +48,18 @@ bool LiteralFits(DataType type, const Expr& literal) {
 std::string LiteralText(const Expr& literal) {
   return literal.type.is_float() ? absl::StrCat(DecodeToDouble(literal.type, literal.code))
                                  : absl::StrCat(DecodeToInt64(literal.type, literal.code));
+}
+
+// The code that a literal has in another type. The conversion, but an infinity stays one where the
+// type has it (f8e5m2), which keeps every value of a type expressible.
+uint64_t RetypedCode(DataType type, const Expr& literal) {
+  const bool infinite = literal.type.is_float() &&
+                        std::isinf(DecodeToDouble(literal.type, literal.code));
+  if (!infinite || !type.has_infinity()) return ConvertCode(literal.type, type, literal.code);
+  const uint64_t exponent = LowBits(type.exponent_bits());
+  const uint64_t sign = DecodeToDouble(literal.type, literal.code) < 0 ? 1 : 0;
+  const int mantissa = type == kTF32 ? 23 : type.mantissa_bits();
+  return sign << (type.bits() - 1) | exponent << mantissa;
 }
 
 ExprPtr MakeNode(Expr e) {
@@ -217,7 +230,7 @@ absl::StatusOr<ExprPtr> CoerceTo(DataType type, const ExprPtr& arg) {
   if (!arg->is_pointer) {
     if (arg->type == type) return arg;
     if (IsLiteral(*arg) && LiteralFits(type, *arg)) {
-      return Literal(type, ConvertCode(arg->type, type, arg->code));
+      return Literal(type, RetypedCode(type, *arg));
     }
     if (IsLiteral(*arg) && arg->type.is_integer() && !type.is_bool()) {
       return MakeError(DiagId::kLiteralRange,

@@ -190,7 +190,9 @@ Parser::Parsed Parser::ParseCast(DataType type) {
   Advance();
   const Parsed arg = ParseFlexible();
   if (!arg || !Expect(")", "after the value to convert")) return {};
-  absl::StatusOr<ExprPtr> made = MakeCast(type, arg.expr);
+  // Under a type, a float literal is of that type; anything else is converted.
+  const bool literal = arg.flexible && arg.expr->type.is_float() && type.is_float();
+  absl::StatusOr<ExprPtr> made = literal ? CoerceTo(type, arg.expr) : MakeCast(type, arg.expr);
   if (!made.ok()) {
     Fail(made.status(), span);
     return {};

@@ -15,27 +15,26 @@ namespace {
 constexpr size_t kLineWidth = 100;
 constexpr int kAtomPrecedence = 100;
 
-template <typename Number>
-std::string Shortest(Number value) {
-  char buffer[64];
-  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value).ptr;
-  std::string text(buffer, end);
-  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+std::string WithPoint(std::string text) {
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text;
 }
 
-// A spelling of a float that reads back as the same value.
+// The shortest spelling of a float that reads back as the same value.
 std::string FloatText(DataType type, uint64_t code) {
   const double value = DecodeToDouble(type, code);
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  if (type != kF64) {
-    std::string text = Shortest(static_cast<float>(value));
+  char buffer[64];
+  char* const limit = buffer + sizeof(buffer);
+  for (int digits = 1; type != kF64 && digits <= 9; ++digits) {
+    const char* end =
+        std::to_chars(buffer, limit, value, std::chars_format::general, digits).ptr;
     double read = 0;
-    std::from_chars(text.data(), text.data() + text.size(), read);
-    if (EncodeFromDouble(type, read) == code) return text;
+    std::from_chars(buffer, end, read);
+    if (EncodeFromDouble(type, read) == code) return WithPoint(std::string(buffer, end));
   }
-  return Shortest(value);
+  return WithPoint(std::string(buffer, std::to_chars(buffer, limit, value).ptr));
 }
 
 std::string LiteralText(const Expr& e) {
@@ -185,8 +184,8 @@ class Printer {
         out_ += info.spelling;
         if (info.spelling[0] != '-') out_ += ' ';
         // "-3" would read as a literal, and "--x" is hard to read.
-        const bool atom = PrecedenceOf(*e.args[0]) == kAtomPrecedence && !IsLiteral(e.args[0]);
-        PrintWrapped(*e.args[0], atom ? 0 : kAtomPrecedence + 1, literals);
+        const bool minus_literal = e.op == ExprOp::kNeg && IsLiteral(e.args[0]);
+        PrintWrapped(*e.args[0], minus_literal ? kAtomPrecedence + 1 : kAtomPrecedence, literals);
         return;
       }
       case ExprForm::kInfix:
@@ -223,13 +222,15 @@ class Printer {
     for (size_t i = 0; i < values.size(); ++i) absl::StrAppend(&out_, i > 0 ? ", " : "", values[i]);
   }
 
-  // Appends items separated by commas; a line that would grow too long ends after a comma.
-  void PrintWrappedItems(const std::vector<std::string>& items, size_t indent) {
+  // Appends items separated by commas; a line that would grow too long ends after a comma. `after`
+  // columns are kept free behind the last item.
+  void PrintWrappedItems(const std::vector<std::string>& items, size_t indent, size_t after) {
     size_t start = out_.rfind('\n') + 1;
     for (size_t i = 0; i < items.size(); ++i) {
       if (i > 0) {
         out_ += ',';
-        if (out_.size() - start + items[i].size() + 2 > kLineWidth) {
+        const size_t behind = i + 1 == items.size() ? after : 1;
+        if (out_.size() - start + 1 + items[i].size() + behind > kLineWidth) {
           out_ += '\n';
           start = out_.size();
           out_.append(indent, ' ');
@@ -251,12 +252,13 @@ class Printer {
       if (v.divisible != 1) absl::StrAppend(&text, " div(", v.divisible, ")");
       params.push_back(std::move(text));
     }
-    PrintWrappedItems(params, 8);
-    absl::StrAppend(&out_, ") warps ", p_.warps);
-    if (!p_.target.empty()) absl::StrAppend(&out_, " target ", p_.target);
-    if (p_.contract) out_ += " contract";
-    if (p_.fast) out_ += " fast";
-    out_ += " {\n";
+    std::string options = absl::StrCat(") warps ", p_.warps);
+    if (!p_.target.empty()) absl::StrAppend(&options, " target ", p_.target);
+    if (p_.contract) options += " contract";
+    if (p_.fast) options += " fast";
+    options += " {";
+    PrintWrappedItems(params, 8, options.size());
+    absl::StrAppend(&out_, options, "\n");
   }
 
   void PrintConsts() {
@@ -269,7 +271,7 @@ class Printer {
       items.push_back(absl::StrCat(v.name, " = ", value.Take()));
     }
     out_ += "  const ";
-    PrintWrappedItems(items, 8);
+    PrintWrappedItems(items, 8, 0);
     out_ += '\n';
   }
 

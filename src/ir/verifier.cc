@@ -55,6 +55,10 @@ class LimitCheck {
   }
 
   bool VisitExpr(const ExprPtr& e) {
+    if (e == nullptr) {
+      incomplete_ = true;
+      return false;
+    }
     if (e->depth > limits_.max_depth) {
       deep_ = true;
       return false;
@@ -63,6 +67,7 @@ class LimitCheck {
     return left_ >= 0;
   }
   bool too_deep() const { return deep_; }
+  bool incomplete() const { return incomplete_; }
 
  private:
   static int64_t CountOf(const Program& program) {
@@ -91,6 +96,7 @@ class LimitCheck {
   const Limits& limits_;
   int64_t left_;
   bool deep_ = false;
+  bool incomplete_ = false;
 };
 
 }  // namespace
@@ -131,7 +137,9 @@ bool Verification::WithinLimits() {
   }
   ok = ok && check.Visit(program_.body, 1);
   if (ok) return true;
-  if (check.too_deep()) {
+  if (check.incomplete()) {
+    reporter_.Report(DiagId::kOperandKind, "an expression of the program is missing");
+  } else if (check.too_deep()) {
     reporter_.Report(DiagId::kLimitDepth,
                      absl::StrCat("statements or expressions are nested deeper than ",
                                   options_.limits.max_depth, " levels"));
