@@ -28,7 +28,7 @@ std::string FloatText(DataType type, uint64_t code) {
   char buffer[64];
   char* const limit = buffer + sizeof(buffer);
   for (int digits = 1; type != kF64 && digits <= 9; ++digits) {
-    const char* end =
+    char* const end =
         std::to_chars(buffer, limit, value, std::chars_format::general, digits).ptr;
     double read = 0;
     std::from_chars(buffer, end, read);
