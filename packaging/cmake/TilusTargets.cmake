@@ -33,9 +33,11 @@ function(tilus_precompile target kind)
   endif()
 endfunction()
 if(TILUS_PRECOMPILE)
-  file(WRITE ${CMAKE_BINARY_DIR}/pch.cc "// Owns a precompiled header.\n")
+  # Of the kind that uses it, library or program: position-independent code differs.
+  file(WRITE ${CMAKE_BINARY_DIR}/pch.cc "int main() { return 0; }\n")
+  add_library(tilus_pch_library OBJECT ${CMAKE_BINARY_DIR}/pch.cc)
+  add_executable(tilus_pch_test ${CMAKE_BINARY_DIR}/pch.cc)
   foreach(kind IN ITEMS library test)
-    add_library(tilus_pch_${kind} OBJECT ${CMAKE_BINARY_DIR}/pch.cc)
     target_link_libraries(tilus_pch_${kind} PRIVATE tilus_flags)
     target_compile_options(tilus_pch_${kind} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
       $<$<CXX_COMPILER_ID:Clang>:-Xclang$<SEMICOLON>-fno-pch-timestamp>)
