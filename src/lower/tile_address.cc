@@ -102,16 +102,15 @@ void TileAddress::AddDim(const ir::TensorOperand& tile, size_t d,
   Dim& dim = dims_[d];
   dim.extent = tensor_.shape[d].get();
   ir::ExprPtr offset = tile.has_offsets ? tile.offsets[d] : ir::IntLiteral(0);
-  if (const std::optional<int64_t> constant = facts.Constant(*offset)) {
-    dim.offset_constant = *constant;
-  } else {
-    dim.offset = offset.get();
-  }
+  OffsetParts parts = SplitOffset(ctx_, offset);
+  dim.offset = std::move(parts.variable);
+  dim.offset_constant = parts.constant;
   int64_t size = 1;
   for (int k : dim.tile_dims) size += shape[static_cast<size_t>(k)] - 1;
   dim.tested = !facts.Within(*offset, size, *dim.extent);
   dim.narrow = FitsInt32(facts.RangeOf(*dim.extent)) &&
-               (dim.offset ? FitsInt32(facts.RangeOf(*dim.offset)) : FitsInt32(dim.offset_constant));
+               (!dim.offset || FitsInt32(facts.RangeOf(*dim.offset))) &&
+               FitsInt32(dim.offset_constant);
   dim.block = facts.Divisor(*dim.extent);
   if (dim.offset) dim.block = std::gcd(dim.block, facts.Divisor(*dim.offset));
   for (int k : dim.tile_dims) {
@@ -316,7 +315,7 @@ bool TileAddress::IsNonNegative(int tile_dim) const {
     }
     if (!dim.offset) return dim.offset_constant >= 0;
     const std::optional<ir::Range> range = ctx_.facts().RangeOf(*dim.offset);
-    return range && range->min >= 0;
+    return range && range->min >= 0 && dim.offset_constant >= 0;
   }
   return true;
 }

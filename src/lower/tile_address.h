@@ -20,6 +20,7 @@
 #include "absl/types/span.h"
 #include "ir/instruction.h"
 #include "lower/context.h"
+#include "lower/offset_parts.h"
 
 namespace tilus::lower {
 
@@ -106,7 +107,7 @@ class TileAddress {
     int64_t extent, stride;
   };
   struct Dim {
-    const ir::Expr* offset = nullptr;  // null for a constant
+    ir::ExprPtr offset;                // the run-time part; null for none
     int64_t offset_constant = 0;
     const ir::Expr* extent = nullptr;
     std::vector<int> tile_dims;

@@ -46,7 +46,7 @@ TEST(CopyAsync, TakesTheWidestVectors) {
       // Fewer than four bytes.
       {"f16", "64, 65", "16, 64", "0, 0", nullptr, 0},
       {"u8", "64, 64", "16, 2", "0, 0", nullptr, 0},
-      {"u3", "64, 10", "16, 10", "i, 1", nullptr, 0},
+      {"u3", "64, 24", "16, 16", "i, 1", nullptr, 0},
       {"f16", "m, n", "16, 16", "i, i", nullptr, 0},
   };
   std::mt19937 random(1);

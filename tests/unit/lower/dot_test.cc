@@ -199,6 +199,60 @@ TEST(Dot, LayoutsAreChosenWhereLeftOut) {
   }
 }
 
+// Warps and fragments in any nesting and order: the operands' layouts follow from that of c.
+TEST(Dot, AnyArrangementOfFragments) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 30; ++round) {
+    std::string a, b, c;
+    int warps = 1, m = 16, n = 8, k = 16;
+    const auto add = [](std::string* layout, const std::string& factor) {
+      absl::StrAppend(layout, factor, ".");
+    };
+    while (random() % 4 != 0) {
+      const int p = 1 << (random() % 2), q = 1 << (random() % 2), r = 1 << (random() % 2);
+      const bool column = random() % 2 == 0;
+      const char* prefix = column ? "column_" : "";
+      if (random() % 2 == 0) {
+        if (warps * p * q > 4) continue;
+        warps *= p * q;
+        const std::string rows = absl::StrCat("spatial(", p, ",1)"),
+                          columns = absl::StrCat("spatial(1,", q, ")");
+        const auto copies = [](int count) {
+          return count > 1 ? absl::StrCat("replicated(", count, ")") : std::string("local(1,1)");
+        };
+        add(&c, absl::StrCat(prefix, "spatial(", p, ",", q, ")"));
+        add(&a, column ? absl::StrCat(copies(q), ".", rows) : absl::StrCat(rows, ".", copies(q)));
+        add(&b, column ? absl::StrCat(columns, ".", copies(p)) : absl::StrCat(copies(p), ".", columns));
+      } else {
+        if (m * p > 64 || n * q > 32 || k * r > 64) continue;
+        add(&c, absl::StrCat(prefix, "local(", p, ",", q, ")"));
+        add(&a, absl::StrCat(random() % 2 == 0 ? "column_" : "", "local(", p, ",", r, ")"));
+        add(&b, absl::StrCat(random() % 2 == 0 ? "column_" : "", "local(", r, ",", q, ")"));
+        k *= r;
+      }
+      m *= p;
+      n *= q;
+    }
+    add(&a, kA16);
+    add(&b, kB16);
+    add(&c, kC);
+    a.pop_back();
+    b.pop_back();
+    c.pop_back();
+    const DotCase test{"f16", "f16", "f32", m, n, k, warps, a.c_str(), b.c_str(), c.c_str(),
+                       "MmaM16N8K16F32F16", (m / 16) * (n / 8) * (k / 16) / warps};
+    const std::string text = DotProgram(test, random() % 2 == 0);
+    SCOPED_TRACE(text);
+    const Compiled compiled = ExpectExecutionsAgree(
+        text, {Argument::Buffer(SmallHalves(&random, static_cast<size_t>(m * k))),
+               Argument::Buffer(SmallHalves(&random, static_cast<size_t>(k * n))),
+               Argument::Buffer(SmallFloats(&random, static_cast<size_t>(m * n))),
+               Argument::Buffer(Zeros(static_cast<size_t>(m * n * 4)))});
+    EXPECT_EQ(compiled.Count(test.op), 2 * test.count);
+    if (HasFailure()) return;
+  }
+}
+
 struct BadCase {
   const char *type, *la, *lb, *lc;
   int warps;

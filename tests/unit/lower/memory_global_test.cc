@@ -224,6 +224,30 @@ TEST(GlobalMemory, CacheHints) {
   EXPECT_EQ(compiled.Count("StGlobal", ".cs"), 1) << compiled.code;
 }
 
+TEST(GlobalMemory, ConstantPartsOfOffsetsAreImmediates) {
+  const char* text = R"(program f(i: i32, n: i32, x: *f32, y: *f32) warps 1 target any {
+  grid 1
+  gx = global_view x : f32[n, 4096]
+  gy = global_view y : f32[1, 32]
+  sum = register 0.0 : f32[1, 32] spatial(1,32)
+  for k in 0 .. 4 unroll {
+    t = load_global gx[i + 1, (i * 4 + k + 2) * 32] : f32[1, 32] spatial(1,32)
+    sum = add sum, t
+  }
+  store_global sum -> gy
+}
+)";
+  std::mt19937 random(13);
+  for (int i : {0, 1, 2, 3, -1, -2, 2147483647, 2147483646, 536870911}) {
+    const Compiled compiled = ExpectExecutionsAgree(
+        text, {Argument::Scalar(static_cast<uint32_t>(i)), Argument::Scalar(4),
+                Argument::Buffer(SmallFloats(&random, 4 * 4096)), Argument::Buffer(Zeros(128))});
+    // Row i + 1 and column 64 are (4096 + 64) * 4 bytes.
+    EXPECT_EQ(compiled.Count("LdGlobal", "+16640]"), 1) << compiled.code;
+    EXPECT_EQ(compiled.Count("LdGlobal", "+17024]"), 1) << compiled.code;
+  }
+}
+
 // ---- Sub-byte elements at any bit.
 
 TEST(SubByte, ElementsOfOtherThreadsSurvive) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "lower_testing.h"
 
 namespace tilus::lower {
@@ -153,6 +154,36 @@ TEST(SharedMemory, StagesOfAPipelineKeepLdmatrix) {
       text, {Argument::Scalar(7), Argument::Buffer(SmallHalves(&random, 3 * 16 * 64)),
              Argument::Buffer(Zeros(2048))});
   EXPECT_EQ(compiled.Count("LdShared"), 0) << compiled.code;
+}
+
+TEST(SharedMemory, StepsThroughASwizzledRowAreOneExclusiveOr) {
+  // Where thread, stage and step have no bit of the offset in common, the swizzle is computed once.
+  const char* text = R"(program f(n: i32, x: *f16, y: *f16) warps 1 target any {
+  grid 1
+  gx = global_view x : f16[2, 16, 64]
+  gy = global_view y : f16[16, 64]
+  s = alloc_shared : f16[2, 16, 64] swizzle(3, 3, 3)
+  all = load_global gx : f16[2, 16, 64]
+  store_shared all -> s
+  synchronize
+  for k in 0 .. n {
+    for h in 0 .. 4 unroll {
+      t = load_shared s[k % 2, 0, h * 16] : f16[16, 16] column_local(2,2).spatial(8,4).local(1,2)
+      store_global t -> gy[0, h * 16]
+    }
+  }
+}
+)";
+  std::mt19937 random(7);
+  const Compiled compiled = ExpectExecutionsAgree(
+      text, {Argument::Scalar(3), Argument::Buffer(RandomBytes(&random, 4096)),
+             Argument::Buffer(Zeros(2048))});
+  EXPECT_EQ(compiled.Count("LdmatrixX4"), 4);
+  // One for the swizzle of the loads and three for the steps beside those of the first store.
+  const absl::StatusOr<Compiled> plain = Compile(absl::StrReplaceAll(text, {{"0 .. 4", "0 .. 1"}}));
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  EXPECT_EQ(compiled.Count("XorB32") - plain->Count("XorB32"), 3) << compiled.code;
+  EXPECT_EQ(compiled.Count("ShrU32"), plain->Count("ShrU32")) << compiled.code;
 }
 
 TEST(SharedMemory, AnyTypeSwizzleAndStride) {
