@@ -30,6 +30,7 @@ constexpr CodeOverride kOverrides[] = {
     {DiagId::kWireVersion, TILUS_INCOMPATIBLE},
     {DiagId::kWireUnknownField, TILUS_INCOMPATIBLE},
     {DiagId::kWireUnknownEnum, TILUS_INCOMPATIBLE},
+    {DiagId::kModuleVersion, TILUS_INCOMPATIBLE},
     {DiagId::kNoImageForDevice, TILUS_INCOMPATIBLE},
 };
 

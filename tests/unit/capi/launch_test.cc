@@ -52,10 +52,11 @@ TEST_P(LaunchTest, KernelsAreFoundByName) {
 }
 
 TEST_P(LaunchTest, ParametersTellTheirPromises) {
-  const Kernel kernel = Load(Compile(context_, R"(program f(n: i32 div(8), x: *f16 align(32), s: f32)
-    warps 1 {
+  const Kernel kernel = Load(Compile(context_, R"(program f(n: i32 div(8), x: *f16 align(32), s: f32) warps 1 {
   grid n
   gx = global_view x : f16[n]
+  a = load_global gx[0] : f16[32] spatial(32)
+  store_global a -> gx[0]
 }
 )"), device_);
   ASSERT_EQ(tilus_kernel_parameter_count(kernel.get()), 3u);
@@ -125,14 +126,18 @@ TEST_P(LaunchTest, ManyThreadsLaunchAtOnce) {
 }
 
 TEST_P(LaunchTest, ACancellationEndsAnEndlessKernel) {
-  const Kernel kernel = Load(Compile(context_, R"(program f(n: i32) warps 1 {
+  const Kernel kernel = Load(Compile(context_, R"(program f(n: i32, x: *f32) warps 1 {
   grid 1
+  gx = global_view x : f32[32]
+  a = register 0.0 : f32[32] spatial(32)
   var i: i32 = 0
   while i < 10 {
+    store_global a -> gx[0]
     set i = i * n
   }
 }
 )"), device_);
+  Floats x;
   tilus_cancellation* raw = nullptr;
   ASSERT_CALL_OK(tilus_cancellation_create(&raw));
   const Cancellation cancellation(raw);
@@ -143,8 +148,8 @@ TEST_P(LaunchTest, ACancellationEndsAnEndlessKernel) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     tilus_cancellation_cancel(raw);
   });
-  const tilus_argument n = Integer(1);
-  EXPECT_EQ(Outcome(tilus_kernel_launch_with(kernel.get(), &n, 1, &options)), "CANCELLED T0003");
+  const tilus_argument args[] = {Integer(1), Pointer(x.at)};
+  EXPECT_EQ(Outcome(tilus_kernel_launch_with(kernel.get(), args, 2, &options)), "CANCELLED T0003");
   canceller.join();
 }
 

@@ -235,7 +235,7 @@ TEST(WeightTest, WhatCannotBePackedIsRefused) {
   EXPECT_EQ(describe(7, f, 16, 0), kInvalid);
   EXPECT_THAT(describe(TILUS_TYPE_U4, f, 0, 0), testing::Not("ok"));
   EXPECT_THAT(describe(TILUS_TYPE_U4, f, int64_t{1} << 62, 0), testing::Not("ok"));
-  EXPECT_EQ(describe(TILUS_TYPE_F32, f, 16, 0), "INVALID_ARGUMENT T0240");
+  EXPECT_EQ(describe(TILUS_TYPE_F32, f, 16, 0), "INVALID_ARGUMENT T0231");
   EXPECT_EQ(describe(TILUS_TYPE_U4, Parse("local(4).spatial(32)"), 16, 0),
             "INVALID_ARGUMENT T0240");
   EXPECT_EQ(describe(TILUS_TYPE_U4, Parse("replicated(2).local(4,4)"), 16, 0),
