@@ -47,7 +47,11 @@ if(TILUS_PRECOMPILE)
       <absl/status/status.h> <absl/status/statusor.h> <absl/strings/str_cat.h>
       <absl/strings/string_view.h> <absl/types/span.h>)
   endforeach()
-  target_precompile_headers(tilus_pch_test PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  if(TILUS_BUILD_TESTS)
+    find_package(GTest REQUIRED)
+    target_link_libraries(tilus_pch_test PRIVATE GTest::gmock)
+    target_precompile_headers(tilus_pch_test PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
 endif()
 
 # tilus_library(<folder> [DEPS ...] [LINK ...]): a static library tilus_<folder> of the folder's
