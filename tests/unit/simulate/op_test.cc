@@ -408,8 +408,9 @@ TEST(Ops, ConvertWithDirectedRounding) {
                                          {Round::kRz, FE_TOWARDZERO},
                                          {Round::kRm, FE_DOWNWARD},
                                          {Round::kRp, FE_UPWARD}};
-  for (const auto& [round, mode] : modes) {
-    const int fpu = mode;
+  for (const auto& mode : modes) {
+    const Round round = mode.first;
+    const int fpu = mode.second;
     ExpectModel(Op::kCvt, Conversion(Type::kF32, Type::kF64, round), [=](V s) {
       std::fesetround(fpu);
       volatile double v = D(s[0]);
