@@ -28,9 +28,7 @@ uint64_t CeilDivCode(DataType type, uint64_t a, uint64_t b) {
 // The largest power of two that divides n; 0 for 0.
 int64_t PowerOfTwoPart(int64_t n) { return n & -n; }
 
-int64_t Magnitude(int64_t value) {
-  return value == INT64_MIN ? int64_t{1} << 62 : std::abs(value);
-}
+int64_t Magnitude(int64_t value) { return value == INT64_MIN ? int64_t{1} << 62 : std::abs(value); }
 
 __int128 Wide(int64_t value) { return value; }
 
@@ -42,8 +40,10 @@ std::optional<Range> Narrow(__int128 min, __int128 max) {
 // The exact bounds of a binary operation on ranges; nullopt where unknown or out of 64 bits.
 std::optional<Range> ExactRange(ExprOp op, const Range& a, const Range& b) {
   switch (op) {
-    case ExprOp::kAdd: return Narrow(Wide(a.min) + b.min, Wide(a.max) + b.max);
-    case ExprOp::kSub: return Narrow(Wide(a.min) - b.max, Wide(a.max) - b.min);
+    case ExprOp::kAdd:
+      return Narrow(Wide(a.min) + b.min, Wide(a.max) + b.max);
+    case ExprOp::kSub:
+      return Narrow(Wide(a.min) - b.max, Wide(a.max) - b.min);
     case ExprOp::kMul: {
       const __int128 corners[] = {Wide(a.min) * b.min, Wide(a.min) * b.max, Wide(a.max) * b.min,
                                   Wide(a.max) * b.max};
@@ -61,8 +61,10 @@ std::optional<Range> ExactRange(ExprOp op, const Range& a, const Range& b) {
       if (b.min <= 0) return std::nullopt;
       return Range{a.min < 0 ? std::max(a.min, 1 - b.max) : 0,
                    a.max < 0 ? 0 : std::min(a.max, b.max - 1)};
-    case ExprOp::kMin: return Range{std::min(a.min, b.min), std::min(a.max, b.max)};
-    case ExprOp::kMax: return Range{std::max(a.min, b.min), std::max(a.max, b.max)};
+    case ExprOp::kMin:
+      return Range{std::min(a.min, b.min), std::min(a.max, b.max)};
+    case ExprOp::kMax:
+      return Range{std::max(a.min, b.min), std::max(a.max, b.max)};
     case ExprOp::kBitAnd:
       if (a.min >= 0 && b.min >= 0) return Range{0, std::min(a.max, b.max)};
       if (a.min >= 0) return Range{0, a.max};
@@ -74,7 +76,8 @@ std::optional<Range> ExactRange(ExprOp op, const Range& a, const Range& b) {
     case ExprOp::kShr:
       if (b.min != b.max || b.min < 0 || b.min > 62) return std::nullopt;
       return Range{a.min >> b.min, a.max >> b.min};
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -126,15 +129,19 @@ Constants::Constants(const Program& program) : codes_(program.vars.size()) {
 
 std::optional<uint64_t> Constants::Code(const Expr& e) const {
   switch (e.kind) {
-    case ExprKind::kLiteral: return e.code;
-    case ExprKind::kVar: return codes_[static_cast<size_t>(e.var)];
-    case ExprKind::kIndex: return std::nullopt;
+    case ExprKind::kLiteral:
+      return e.code;
+    case ExprKind::kVar:
+      return codes_[static_cast<size_t>(e.var)];
+    case ExprKind::kIndex:
+      return std::nullopt;
     case ExprKind::kCast: {
       const std::optional<uint64_t> arg = Code(*e.args[0]);
       if (!arg) return std::nullopt;
       return ConvertCode(e.args[0]->type, e.type, *arg);
     }
-    case ExprKind::kOp: break;
+    case ExprKind::kOp:
+      break;
   }
   uint64_t codes[3];
   for (size_t i = 0; i < e.args.size(); ++i) {
@@ -241,12 +248,16 @@ std::optional<Range> Facts::RangeOf(const Expr& e) const {
     return Range{*value, *value};
   }
   switch (e.kind) {
-    case ExprKind::kLiteral: return std::nullopt;
+    case ExprKind::kLiteral:
+      return std::nullopt;
     case ExprKind::kVar:
       return e.is_pointer ? std::nullopt : known_[static_cast<size_t>(e.var)].range;
-    case ExprKind::kIndex: return Range{0, INT32_MAX};
-    case ExprKind::kCast: return RangeOfCast(e);
-    case ExprKind::kOp: return RangeOfOp(e);
+    case ExprKind::kIndex:
+      return Range{0, INT32_MAX};
+    case ExprKind::kCast:
+      return RangeOfCast(e);
+    case ExprKind::kOp:
+      return RangeOfOp(e);
   }
   return std::nullopt;
 }
@@ -294,7 +305,8 @@ bool Facts::NeverWraps(const Expr& op) const {
 int64_t Facts::Divisor(const Expr& e) const {
   if (const std::optional<int64_t> value = Constant(e)) return Magnitude(*value);
   switch (e.kind) {
-    case ExprKind::kVar: return e.is_pointer ? 1 : known_[static_cast<size_t>(e.var)].divisor;
+    case ExprKind::kVar:
+      return e.is_pointer ? 1 : known_[static_cast<size_t>(e.var)].divisor;
     case ExprKind::kCast: {
       if (!e.type.is_integer() || !e.args[0]->type.is_integer()) return 1;
       const int64_t divisor = Divisor(*e.args[0]);
@@ -302,8 +314,10 @@ int64_t Facts::Divisor(const Expr& e) const {
       const std::optional<Range> type = RangeOfType(e.type);
       return arg && type && Inside(*arg, *type) ? divisor : PowerOfTwoPart(divisor);
     }
-    case ExprKind::kOp: return e.type.is_integer() ? DivisorOfOp(e) : 1;
-    default: return 1;
+    case ExprKind::kOp:
+      return e.type.is_integer() ? DivisorOfOp(e) : 1;
+    default:
+      return 1;
   }
 }
 
@@ -328,7 +342,8 @@ int64_t Facts::DivisorOfOp(const Expr& e) const {
       return constant && *constant > 0 && a % *constant == 0 ? a / *constant : 1;
     case ExprOp::kMod:
     case ExprOp::kMin:
-    case ExprOp::kMax: return std::gcd(a, b);
+    case ExprOp::kMax:
+      return std::gcd(a, b);
     case ExprOp::kShl: {
       if (!constant || *constant < 0 || *constant > 61) return 1;
       const int64_t scaled = PowerOfTwoPart(a);
@@ -340,8 +355,10 @@ int64_t Facts::DivisorOfOp(const Expr& e) const {
     case ExprOp::kBitAnd:
       return a == 0 || b == 0 ? 0 : std::max(PowerOfTwoPart(a), PowerOfTwoPart(b));
     case ExprOp::kBitOr:
-    case ExprOp::kBitXor: return PowerOfTwoPart(std::gcd(a, b));
-    default: return 1;
+    case ExprOp::kBitXor:
+      return PowerOfTwoPart(std::gcd(a, b));
+    default:
+      return 1;
   }
 }
 
@@ -416,8 +433,8 @@ bool Facts::WithinScaled(const Expr& scaled, const Expr* rest, int64_t size,
   const Expr& limit = ThroughLets(extent);
   if (limit.type != type || !type.is_signed()) return false;
   if (scale == 1 && SameExpr(*bound, limit)) return true;
-  const bool divides = bound->kind == ExprKind::kOp &&
-                       (bound->op == ExprOp::kDiv || bound->op == ExprOp::kCeilDiv);
+  const bool divides =
+      bound->kind == ExprKind::kOp && (bound->op == ExprOp::kDiv || bound->op == ExprOp::kCeilDiv);
   if (!divides || Constant(*bound->args[1]) != scale) return false;
   if (!SameExpr(ThroughLets(*bound->args[0]), limit)) return false;
   return bound->op == ExprOp::kDiv || Divisor(limit) % scale == 0;

@@ -55,13 +55,11 @@ class Facts {
   // What defines a variable.
   struct Definition {
     enum Kind { kUnknown, kConst, kBlockIndex, kLoop, kLet } kind = kUnknown;
-    const ExprPtr* value = nullptr;   // kConst, kLet
-    const ForStmt* loop = nullptr;    // kLoop
-    int grid_dim = 0;                 // kBlockIndex
+    const ExprPtr* value = nullptr;  // kConst, kLet
+    const ForStmt* loop = nullptr;   // kLoop
+    int grid_dim = 0;                // kBlockIndex
   };
-  const Definition& DefinitionOf(VarId var) const {
-    return definitions_[static_cast<size_t>(var)];
-  }
+  const Definition& DefinitionOf(VarId var) const { return definitions_[static_cast<size_t>(var)]; }
   const Program& program() const { return *program_; }
 
  private:

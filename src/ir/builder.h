@@ -46,18 +46,42 @@ class Scalar {
 };
 
 Scalar MakeScalar(ExprOp op, std::vector<Scalar> args);
-inline Scalar operator+(const Scalar& a, const Scalar& b) { return MakeScalar(ExprOp::kAdd, {a, b}); }
-inline Scalar operator-(const Scalar& a, const Scalar& b) { return MakeScalar(ExprOp::kSub, {a, b}); }
-inline Scalar operator*(const Scalar& a, const Scalar& b) { return MakeScalar(ExprOp::kMul, {a, b}); }
-inline Scalar operator/(const Scalar& a, const Scalar& b) { return MakeScalar(ExprOp::kDiv, {a, b}); }
-inline Scalar operator%(const Scalar& a, const Scalar& b) { return MakeScalar(ExprOp::kMod, {a, b}); }
-inline Scalar operator==(const Scalar& a, const Scalar& b) { return MakeScalar(ExprOp::kEq, {a, b}); }
-inline Scalar operator!=(const Scalar& a, const Scalar& b) { return MakeScalar(ExprOp::kNe, {a, b}); }
-inline Scalar operator<(const Scalar& a, const Scalar& b) { return MakeScalar(ExprOp::kLt, {a, b}); }
-inline Scalar operator<=(const Scalar& a, const Scalar& b) { return MakeScalar(ExprOp::kLe, {a, b}); }
-inline Scalar operator>(const Scalar& a, const Scalar& b) { return MakeScalar(ExprOp::kGt, {a, b}); }
-inline Scalar operator>=(const Scalar& a, const Scalar& b) { return MakeScalar(ExprOp::kGe, {a, b}); }
-inline Scalar CeilDiv(const Scalar& a, const Scalar& b) { return MakeScalar(ExprOp::kCeilDiv, {a, b}); }
+inline Scalar operator+(const Scalar& a, const Scalar& b) {
+  return MakeScalar(ExprOp::kAdd, {a, b});
+}
+inline Scalar operator-(const Scalar& a, const Scalar& b) {
+  return MakeScalar(ExprOp::kSub, {a, b});
+}
+inline Scalar operator*(const Scalar& a, const Scalar& b) {
+  return MakeScalar(ExprOp::kMul, {a, b});
+}
+inline Scalar operator/(const Scalar& a, const Scalar& b) {
+  return MakeScalar(ExprOp::kDiv, {a, b});
+}
+inline Scalar operator%(const Scalar& a, const Scalar& b) {
+  return MakeScalar(ExprOp::kMod, {a, b});
+}
+inline Scalar operator==(const Scalar& a, const Scalar& b) {
+  return MakeScalar(ExprOp::kEq, {a, b});
+}
+inline Scalar operator!=(const Scalar& a, const Scalar& b) {
+  return MakeScalar(ExprOp::kNe, {a, b});
+}
+inline Scalar operator<(const Scalar& a, const Scalar& b) {
+  return MakeScalar(ExprOp::kLt, {a, b});
+}
+inline Scalar operator<=(const Scalar& a, const Scalar& b) {
+  return MakeScalar(ExprOp::kLe, {a, b});
+}
+inline Scalar operator>(const Scalar& a, const Scalar& b) {
+  return MakeScalar(ExprOp::kGt, {a, b});
+}
+inline Scalar operator>=(const Scalar& a, const Scalar& b) {
+  return MakeScalar(ExprOp::kGe, {a, b});
+}
+inline Scalar CeilDiv(const Scalar& a, const Scalar& b) {
+  return MakeScalar(ExprOp::kCeilDiv, {a, b});
+}
 inline Scalar Min(const Scalar& a, const Scalar& b) { return MakeScalar(ExprOp::kMin, {a, b}); }
 inline Scalar Max(const Scalar& a, const Scalar& b) { return MakeScalar(ExprOp::kMax, {a, b}); }
 inline Scalar And(const Scalar& a, const Scalar& b) { return MakeScalar(ExprOp::kAnd, {a, b}); }
@@ -217,8 +241,8 @@ class ProgramBuilder {
   TensorDecl Declare(const TensorType& type);
   // Appends an instruction that defines `result` (or overwrites it).
   TensorHandle Define(const Result& result, Scope scope, TensorDecl decl, Instruction instruction);
-  TensorHandle Load(Opcode opcode, const Result& result, const Tile& source,
-                    const TensorType& type, const Transfer& transfer);
+  TensorHandle Load(Opcode opcode, const Result& result, const Tile& source, const TensorType& type,
+                    const Transfer& transfer);
   void Store(Opcode opcode, const Operand& source, const Tile& destination, const TensorType& tile,
              const Transfer& transfer);
   void Append(Stmt stmt) { blocks_.back()->stmts.push_back(std::move(stmt)); }

@@ -53,8 +53,8 @@ std::string LiteralText(const Expr& literal) {
 // The code that a literal has in another type. The conversion, but an infinity stays one where the
 // type has it (f8e5m2), which keeps every value of a type expressible.
 uint64_t RetypedCode(DataType type, const Expr& literal) {
-  const bool infinite = literal.type.is_float() &&
-                        std::isinf(DecodeToDouble(literal.type, literal.code));
+  const bool infinite =
+      literal.type.is_float() && std::isinf(DecodeToDouble(literal.type, literal.code));
   if (!infinite || !type.has_infinity()) return ConvertCode(literal.type, type, literal.code);
   const uint64_t exponent = LowBits(type.exponent_bits());
   const uint64_t sign = DecodeToDouble(literal.type, literal.code) < 0 ? 1 : 0;
@@ -81,17 +81,17 @@ absl::StatusOr<DataType> CommonType(absl::string_view what, DataType a, DataType
   if (a.is_integer() && b.is_integer() && a.is_signed() == b.is_signed()) {
     return a.bits() > b.bits() ? a : b;
   }
-  return MakeError(DiagId::kScalarTypes,
-                   absl::StrCat("'", what, "' takes operands of one type, not ", a.name(),
-                                " and ", b.name()),
-                   absl::StrCat("convert one of them, for instance ", a.name(), "(...)"));
+  return MakeError(
+      DiagId::kScalarTypes,
+      absl::StrCat("'", what, "' takes operands of one type, not ", a.name(), " and ", b.name()),
+      absl::StrCat("convert one of them, for instance ", a.name(), "(...)"));
 }
 
 // The type that `values` take together: of the operands that are not literals where there are any,
 // else of the literals.
 absl::StatusOr<DataType> UnifiedType(absl::string_view what, absl::Span<const ExprPtr> values) {
-  const bool all_literal = std::all_of(values.begin(), values.end(),
-                                       [](const ExprPtr& v) { return IsLiteral(*v); });
+  const bool all_literal =
+      std::all_of(values.begin(), values.end(), [](const ExprPtr& v) { return IsLiteral(*v); });
   const bool any_float = std::any_of(values.begin(), values.end(),
                                      [](const ExprPtr& v) { return v->type.is_float(); });
   std::optional<DataType> type;
@@ -113,10 +113,14 @@ bool IsDefinedOn(ExprOp op, DataType type) {
   switch (op) {
     case ExprOp::kOr:
     case ExprOp::kAnd:
-    case ExprOp::kNot: return type.is_bool();
-    case ExprOp::kCeilDiv: return type.is_integer();
-    case ExprOp::kSelect: return true;
-    default: return IsScalarOpAllowed(*ScalarOpOf(op), type);
+    case ExprOp::kNot:
+      return type.is_bool();
+    case ExprOp::kCeilDiv:
+      return type.is_integer();
+    case ExprOp::kSelect:
+      return true;
+    default:
+      return IsScalarOpAllowed(*ScalarOpOf(op), type);
   }
 }
 
@@ -170,10 +174,10 @@ ExprPtr IndexRef(int dim) {
 absl::Status UnifyTypes(absl::string_view what, absl::Span<ExprPtr> values) {
   for (const ExprPtr& value : values) {
     if (!value->is_pointer) continue;
-    return MakeError(DiagId::kPointerValue,
-                     absl::StrCat("'", what, "' takes values, not a pointer to ",
-                                  value->type.name()),
-                     "make a tensor of the pointer with global_view");
+    return MakeError(
+        DiagId::kPointerValue,
+        absl::StrCat("'", what, "' takes values, not a pointer to ", value->type.name()),
+        "make a tensor of the pointer with global_view");
   }
   TILUS_ASSIGN_OR_RETURN(const DataType type, UnifiedType(what, values));
   for (ExprPtr& value : values) {
@@ -190,15 +194,16 @@ absl::Status UnifyTypes(absl::string_view what, absl::Span<ExprPtr> values) {
 absl::StatusOr<ExprPtr> MakeOp(ExprOp op, std::vector<ExprPtr> args) {
   const ExprOpInfo& info = InfoOf(op);
   if (static_cast<int>(args.size()) != info.arity) {
-    return MakeError(DiagId::kScalarOperation,
-                     absl::StrCat("'", info.spelling, "' takes ", info.arity, " operands, not ",
-                                  args.size()));
+    return MakeError(
+        DiagId::kScalarOperation,
+        absl::StrCat("'", info.spelling, "' takes ", info.arity, " operands, not ", args.size()));
   }
   absl::Span<ExprPtr> values = absl::MakeSpan(args);
   if (op == ExprOp::kSelect) {
     if (!args[0]->type.is_bool() || args[0]->is_pointer) {
-      return MakeError(DiagId::kScalarTypes, absl::StrCat("the first operand of 'select' is a bool, not ",
-                                    QuotedType(*args[0])));
+      return MakeError(
+          DiagId::kScalarTypes,
+          absl::StrCat("the first operand of 'select' is a bool, not ", QuotedType(*args[0])));
     }
     values.remove_prefix(1);
   }
@@ -218,8 +223,8 @@ absl::StatusOr<ExprPtr> MakeOp(ExprOp op, std::vector<ExprPtr> args) {
 
 absl::StatusOr<ExprPtr> MakeCast(DataType type, ExprPtr arg) {
   if (arg->is_pointer) {
-    return MakeError(DiagId::kPointerValue,
-                     absl::StrCat("a pointer to ", arg->type.name(), " cannot become ", type.name()));
+    return MakeError(DiagId::kPointerValue, absl::StrCat("a pointer to ", arg->type.name(),
+                                                         " cannot become ", type.name()));
   }
   if (arg->type == type) return arg;
   if (IsLiteral(*arg)) return Literal(type, ConvertCode(arg->type, type, arg->code));
@@ -265,30 +270,53 @@ std::optional<int64_t> LiteralInt(const Expr& e) {
 
 std::optional<ScalarOp> ScalarOpOf(ExprOp op) {
   switch (op) {
-    case ExprOp::kOr: return ScalarOp::kOr;
-    case ExprOp::kAnd: return ScalarOp::kAnd;
-    case ExprOp::kEq: return ScalarOp::kEq;
-    case ExprOp::kNe: return ScalarOp::kNe;
-    case ExprOp::kLt: return ScalarOp::kLt;
-    case ExprOp::kLe: return ScalarOp::kLe;
-    case ExprOp::kGt: return ScalarOp::kGt;
-    case ExprOp::kGe: return ScalarOp::kGe;
-    case ExprOp::kBitOr: return ScalarOp::kOr;
-    case ExprOp::kBitXor: return ScalarOp::kXor;
-    case ExprOp::kBitAnd: return ScalarOp::kAnd;
-    case ExprOp::kShl: return ScalarOp::kShl;
-    case ExprOp::kShr: return ScalarOp::kShr;
-    case ExprOp::kAdd: return ScalarOp::kAdd;
-    case ExprOp::kSub: return ScalarOp::kSub;
-    case ExprOp::kMul: return ScalarOp::kMul;
-    case ExprOp::kDiv: return ScalarOp::kDiv;
-    case ExprOp::kMod: return ScalarOp::kMod;
-    case ExprOp::kNeg: return ScalarOp::kNeg;
-    case ExprOp::kNot: return ScalarOp::kNot;
-    case ExprOp::kMin: return ScalarOp::kMin;
-    case ExprOp::kMax: return ScalarOp::kMax;
+    case ExprOp::kOr:
+      return ScalarOp::kOr;
+    case ExprOp::kAnd:
+      return ScalarOp::kAnd;
+    case ExprOp::kEq:
+      return ScalarOp::kEq;
+    case ExprOp::kNe:
+      return ScalarOp::kNe;
+    case ExprOp::kLt:
+      return ScalarOp::kLt;
+    case ExprOp::kLe:
+      return ScalarOp::kLe;
+    case ExprOp::kGt:
+      return ScalarOp::kGt;
+    case ExprOp::kGe:
+      return ScalarOp::kGe;
+    case ExprOp::kBitOr:
+      return ScalarOp::kOr;
+    case ExprOp::kBitXor:
+      return ScalarOp::kXor;
+    case ExprOp::kBitAnd:
+      return ScalarOp::kAnd;
+    case ExprOp::kShl:
+      return ScalarOp::kShl;
+    case ExprOp::kShr:
+      return ScalarOp::kShr;
+    case ExprOp::kAdd:
+      return ScalarOp::kAdd;
+    case ExprOp::kSub:
+      return ScalarOp::kSub;
+    case ExprOp::kMul:
+      return ScalarOp::kMul;
+    case ExprOp::kDiv:
+      return ScalarOp::kDiv;
+    case ExprOp::kMod:
+      return ScalarOp::kMod;
+    case ExprOp::kNeg:
+      return ScalarOp::kNeg;
+    case ExprOp::kNot:
+      return ScalarOp::kNot;
+    case ExprOp::kMin:
+      return ScalarOp::kMin;
+    case ExprOp::kMax:
+      return ScalarOp::kMax;
     case ExprOp::kCeilDiv:
-    case ExprOp::kSelect: return std::nullopt;
+    case ExprOp::kSelect:
+      return std::nullopt;
   }
   return std::nullopt;
 }

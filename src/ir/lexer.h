@@ -22,14 +22,14 @@ enum class TokenKind : uint8_t {
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  absl::string_view text;       // as in the source
-  size_t offset = 0;            // of text, in bytes
+  absl::string_view text;  // as in the source
+  size_t offset = 0;       // of text, in bytes
   int line = 1;
   int column = 1;
-  uint64_t integer = 0;         // kInt
-  double real = 0;              // kFloat
-  std::string string;           // kString, unescaped
-  const char* problem = "";     // kBad
+  uint64_t integer = 0;      // kInt
+  double real = 0;           // kFloat
+  std::string string;        // kString, unescaped
+  const char* problem = "";  // kBad
 
   bool Is(absl::string_view word) const {
     return (kind == TokenKind::kName || kind == TokenKind::kPunct) && text == word;

@@ -98,8 +98,8 @@ Parser::Parsed Parser::ParseUnary() {
   if (!nesting.ok()) return {};
   const SourceSpan span = token_.span();
   Advance();
-  if (info->op == ExprOp::kNeg && (token_.kind == TokenKind::kInt ||
-                                   token_.kind == TokenKind::kFloat || token_.Is("inf"))) {
+  if (info->op == ExprOp::kNeg &&
+      (token_.kind == TokenKind::kInt || token_.kind == TokenKind::kFloat || token_.Is("inf"))) {
     return ParseNumber(true);
   }
   Parsed operand = ParseUnary();
@@ -112,9 +112,12 @@ Parser::Parsed Parser::ParsePrimary() {
   if (!nesting.ok()) return {};
   switch (token_.kind) {
     case TokenKind::kInt:
-    case TokenKind::kFloat: return ParseNumber(false);
-    case TokenKind::kName: return ParseNamed();
-    default: break;
+    case TokenKind::kFloat:
+      return ParseNumber(false);
+    case TokenKind::kName:
+      return ParseNamed();
+    default:
+      break;
   }
   if (token_.Is("#")) return ParseIndex();
   if (Accept("(")) {
@@ -130,8 +133,7 @@ Parser::Parsed Parser::ParseNumber(bool negative) {
   const Token number = token_;
   Advance();
   if (number.kind != TokenKind::kInt) {
-    const double value =
-        number.Is("inf") ? std::numeric_limits<double>::infinity() : number.real;
+    const double value = number.Is("inf") ? std::numeric_limits<double>::infinity() : number.real;
     return Checked(FloatLiteral(negative ? -value : value, kF64), true, number.span());
   }
   const uint64_t limit = uint64_t{1} << 63;
@@ -166,8 +168,7 @@ Parser::Parsed Parser::ParseNamed() {
   Advance();
   const Symbol* symbol = Find(name.text);
   if (symbol == nullptr) {
-    Fail(DiagId::kTextUnknownName, name.span(),
-         absl::StrCat("'", name.text, "' is not defined here"));
+    FailUnknown(name);
     return {};
   }
   if (symbol->kind == Symbol::kPoison) return {};
@@ -220,7 +221,8 @@ Parser::Parsed Parser::ParseIndex() {
   int64_t dim = 0;
   if (!ParseInt(&dim)) return {};
   if (dim >= limits_.max_rank) {
-    Fail(DiagId::kElementIndex, span, absl::StrCat("#", dim, " is beyond the dimensions of a tensor"));
+    Fail(DiagId::kElementIndex, span,
+         absl::StrCat("#", dim, " is beyond the dimensions of a tensor"));
     return {};
   }
   return Checked(IndexRef(static_cast<int>(dim)), false, span);

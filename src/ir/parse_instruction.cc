@@ -4,6 +4,7 @@
 #include "absl/strings/str_join.h"
 #include "ir/parser.h"
 #include "ir/printer.h"
+#include "ir/suggest.h"
 #include "ir/text.h"
 #include "layout/layout_expression.h"
 #include "layout/shared_layout.h"
@@ -37,10 +38,19 @@ std::string AttrList(uint32_t attributes) {
 
 Scope ScopeOf(ResultKind kind) {
   switch (kind) {
-    case ResultKind::kGlobal: return Scope::kGlobal;
-    case ResultKind::kShared: return Scope::kShared;
-    default: return Scope::kRegister;
+    case ResultKind::kGlobal:
+      return Scope::kGlobal;
+    case ResultKind::kShared:
+      return Scope::kShared;
+    default:
+      return Scope::kRegister;
   }
+}
+
+std::string SuggestInstruction(absl::string_view name) {
+  std::vector<absl::string_view> names;
+  for (const InstructionInfo& info : AllInstructions()) names.push_back(info.name);
+  return Suggest(name, names);
 }
 
 }  // namespace
@@ -59,7 +69,8 @@ bool Parser::ParseInstruction(Block* block) {
     const InstructionInfo* info = FindInstruction(opcode.text);
     if (info == nullptr) {
       return Fail(DiagId::kTextUnknownInstruction, opcode.span(),
-                  absl::StrCat("there is no instruction '", opcode.text, "'"));
+                  absl::StrCat("there is no instruction '", opcode.text, "'"),
+                  SuggestInstruction(opcode.text));
     }
     Advance();
     stmt.span = opcode.span();
@@ -140,8 +151,7 @@ bool Parser::ParseOperand(char letter, Instruction* in) {
     if (symbol != nullptr && symbol->kind == Symbol::kTensor) return ParseMemoryOperand(in);
     if (letter != 'x' && letter != 'a') {
       if (token_.kind == TokenKind::kName && symbol == nullptr) {
-        return Fail(DiagId::kTextUnknownName, token_.span(),
-                    absl::StrCat("'", token_.text, "' is not defined here"));
+        return FailUnknown(token_);
       }
       if (symbol == nullptr) return Unexpected("the name of a tensor");
       return Fail(DiagId::kTextOperand, token_.span(),
@@ -198,8 +208,11 @@ bool Parser::ParseAttributes(const InstructionInfo& info, Instruction* in, Tenso
 
 bool Parser::ParseAttribute(Attr attr, Instruction* in, TensorDecl* decl) {
   switch (attr) {
-    case kAttrClean: decl->clean = true; return true;
-    case kAttrStrides: return Expect("[", "before the strides") && ParseList("]", &decl->strides);
+    case kAttrClean:
+      decl->clean = true;
+      return true;
+    case kAttrStrides:
+      return Expect("[", "before the strides") && ParseList("]", &decl->strides);
     case kAttrDims:
       in->dims.emplace();
       return Expect("[", "before the dimensions") && ParseIntList("]", &*in->dims);
@@ -227,7 +240,8 @@ bool Parser::ParseAttribute(Attr attr, Instruction* in, TensorDecl* decl) {
       Advance();
       return true;
     }
-    default: return Unexpected("an attribute");
+    default:
+      return Unexpected("an attribute");
   }
 }
 
@@ -260,9 +274,12 @@ bool Parser::ParseAnnotation(Scope scope, TensorDecl* decl) {
   }
   if (AtLineEnd()) return true;
   switch (scope) {
-    case Scope::kRegister: return ParseLayoutSpec(&decl->layout.emplace());
-    case Scope::kShared: return ParseSharedLayout(decl);
-    case Scope::kGlobal: return Unexpected("the end of the line");
+    case Scope::kRegister:
+      return ParseLayoutSpec(&decl->layout.emplace());
+    case Scope::kShared:
+      return ParseSharedLayout(decl);
+    case Scope::kGlobal:
+      return Unexpected("the end of the line");
   }
   return false;
 }
@@ -381,10 +398,11 @@ bool Parser::OverwriteTensor(const Token& name, const InstructionInfo& info, Ten
                              const TensorDecl& decl, SourceSpan annotation, Instruction* in) {
   const Tensor& tensor = program_->tensors[static_cast<size_t>(id)];
   if (tensor.scope != Scope::kRegister) {
-    return Fail(DiagId::kTextDuplicateName, name.span(),
-                absl::StrCat("'", name.text, "' is a tensor in memory and cannot be the result of '",
-                             info.name, "'"),
-                "take another name");
+    return Fail(
+        DiagId::kTextDuplicateName, name.span(),
+        absl::StrCat("'", name.text, "' is a tensor in memory and cannot be the result of '",
+                     info.name, "'"),
+        "take another name");
   }
   if (annotation.line > 0 && !SameDeclaration(decl, tensor.decl)) {
     return Fail(DiagId::kInPlaceType, annotation,

@@ -2,6 +2,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "ir/parser.h"
+#include "ir/suggest.h"
 #include "ir/text.h"
 #include "layout/layout_expression.h"
 
@@ -10,10 +11,14 @@ namespace {
 
 std::string Describe(const Token& token) {
   switch (token.kind) {
-    case TokenKind::kEnd: return "the end of the text";
-    case TokenKind::kNewline: return "the end of the line";
-    case TokenKind::kBad: return token.problem;
-    default: return absl::StrCat("'", token.text, "'");
+    case TokenKind::kEnd:
+      return "the end of the text";
+    case TokenKind::kNewline:
+      return "the end of the line";
+    case TokenKind::kBad:
+      return token.problem;
+    default:
+      return absl::StrCat("'", token.text, "'");
   }
 }
 
@@ -29,7 +34,7 @@ bool IsPrimitiveName(absl::string_view word) {
 
 bool IsReservedWord(absl::string_view word) {
   static constexpr absl::string_view kWords[] = {
-      "program", "const", "let",   "var", "set", "for", "if",  "else", "while",
+      "program", "const",    "let",  "var",   "set", "for", "if",  "else", "while",
       "break",   "continue", "true", "false", "and", "or",  "not", "inf",  "nan"};
   return absl::c_linear_search(kWords, word);
 }
@@ -48,9 +53,7 @@ Parser::Parser(absl::string_view text, const Limits& limits) : lexer_(text), lim
 
 // --- Tokens and errors
 
-void Parser::Advance() {
-  token_ = aborted_ ? Token() : lexer_.Next();
-}
+void Parser::Advance() { token_ = aborted_ ? Token() : lexer_.Next(); }
 
 Token Parser::Peek() const {
   Lexer ahead = lexer_;
@@ -154,6 +157,11 @@ const Parser::Symbol* Parser::Find(absl::string_view name) const {
   return found == symbols_.end() ? nullptr : &found->second;
 }
 
+bool Parser::FailUnknown(const Token& name) {
+  return Fail(DiagId::kTextUnknownName, name.span(),
+              absl::StrCat("'", name.text, "' is not defined here"), Suggest(name.text, scope_));
+}
+
 void Parser::Bind(absl::string_view name, Symbol symbol) {
   symbols_[name] = symbol;
   scope_.push_back(name);
@@ -254,7 +262,8 @@ bool Parser::ParseParams() {
 // m: i32 div(16)    w: *u8 align(16)
 bool Parser::ParseParam() {
   absl::string_view name;
-  if (!Count(1) || !NewName(&name) || !Expect(":", "before the type of the parameter")) return false;
+  if (!Count(1) || !NewName(&name) || !Expect(":", "before the type of the parameter"))
+    return false;
   const bool is_pointer = Accept("*");
   DataType type;
   if (!ParseType(&type)) return false;
@@ -365,10 +374,10 @@ bool Parser::ParseLayoutAlias(absl::string_view name) {
 
 absl::StatusOr<Module> ParseText(absl::string_view text, const Limits& limits) {
   if (static_cast<int64_t>(text.size()) > limits.max_bytes) {
-    return MakeError(DiagId::kLimitBytes,
-                     absl::StrCat("the text has ", text.size(), " bytes, more than ",
-                                  limits.max_bytes),
-                     "raise the limit of bytes, if this is meant");
+    return MakeError(
+        DiagId::kLimitBytes,
+        absl::StrCat("the text has ", text.size(), " bytes, more than ", limits.max_bytes),
+        "raise the limit of bytes, if this is meant");
   }
   Parser parser(text, limits);
   Module module = parser.ParseModule();

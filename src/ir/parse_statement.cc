@@ -240,15 +240,14 @@ bool Parser::ParseSet(Block* block) {
   Advance();
   const Symbol* symbol = Find(name.text);
   if (symbol == nullptr) {
-    return Fail(DiagId::kTextUnknownName, name.span(),
-                absl::StrCat("'", name.text, "' is not defined here"));
+    return FailUnknown(name);
   }
   if (symbol->kind == Symbol::kPoison) return false;
   const bool is_mutable = symbol->kind == Symbol::kVar &&
                           program_->vars[static_cast<size_t>(symbol->id)].kind == VarKind::kMutable;
   if (!is_mutable) {
-    return Fail(DiagId::kAssignment, name.span(),
-                absl::StrCat("'", name.text, "' cannot be set"), "define it with var");
+    return Fail(DiagId::kAssignment, name.span(), absl::StrCat("'", name.text, "' cannot be set"),
+                "define it with var");
   }
   AssignStmt assign;
   assign.var = symbol->id;

@@ -60,6 +60,7 @@ class Parser {
 
   // --- Names (parse_program.cc)
   const Symbol* Find(absl::string_view name) const;
+  bool FailUnknown(const Token& name);
   void Bind(absl::string_view name, Symbol symbol);
   // Reads a name that is about to be defined: not reserved, not in use.
   bool NewName(absl::string_view* name);
@@ -117,8 +118,8 @@ class Parser {
 
   // --- Expressions (parse_expression.cc)
   Parsed ParseFlexible(int least_precedence = 1);
-  ExprPtr ParseExpr();                   // floats that nothing typed are f32
-  ExprPtr ParseExprAs(DataType type);    // coerced
+  ExprPtr ParseExpr();                 // floats that nothing typed are f32
+  ExprPtr ParseExprAs(DataType type);  // coerced
   ExprPtr Settle(const Parsed& parsed, SourceSpan span);
   Parsed ParseUnary();
   Parsed ParsePrimary();
@@ -143,9 +144,9 @@ class Parser {
   Program* program_ = nullptr;
   absl::flat_hash_map<absl::string_view, Symbol> symbols_;
   std::vector<absl::string_view> scope_;  // names bound, to be taken back at the ends of blocks
-  Parsed initialiser_;  // the last operand of letter 'e'
+  Parsed initialiser_;                    // the last operand of letter 'e'
   int64_t nodes_ = 0;
-  int depth_ = 0;         // of recursion in expressions
+  int depth_ = 0;  // of recursion in expressions
   int block_depth_ = 0;
   bool unclosed_ = false;  // the program that is being read, and it was reported
   bool aborted_ = false;

@@ -11,9 +11,9 @@ class Parser::Nesting {
   explicit Nesting(Parser* parser) : parser_(parser) {
     ok_ = ++parser_->depth_ <= kLevelsPerDepth * parser_->limits_.max_depth;
     if (ok_) return;
-    parser_->Fail(DiagId::kLimitDepth, parser_->token_.span(),
-                  absl::StrCat("this is nested deeper than ", parser_->limits_.max_depth,
-                               " levels"));
+    parser_->Fail(
+        DiagId::kLimitDepth, parser_->token_.span(),
+        absl::StrCat("this is nested deeper than ", parser_->limits_.max_depth, " levels"));
   }
   ~Nesting() { --parser_->depth_; }
   Nesting(const Nesting&) = delete;

@@ -1,11 +1,12 @@
 // Printing. Canonical form: two spaces of indentation, spaces around infix operators, parentheses
 // only where precedence asks for them, attributes in the order of their bits.
+#include "ir/printer.h"
+
 #include <charconv>
 #include <cmath>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "ir/printer.h"
 #include "ir/text.h"
 #include "types/codec.h"
 
@@ -28,8 +29,7 @@ std::string FloatText(DataType type, uint64_t code) {
   char buffer[64];
   char* const limit = buffer + sizeof(buffer);
   for (int digits = 1; type != kF64 && digits <= 9; ++digits) {
-    char* const end =
-        std::to_chars(buffer, limit, value, std::chars_format::general, digits).ptr;
+    char* const end = std::to_chars(buffer, limit, value, std::chars_format::general, digits).ptr;
     double read = 0;
     std::from_chars(buffer, end, read);
     if (EncodeFromDouble(type, read) == code) return WithPoint(std::string(buffer, end));
@@ -74,15 +74,21 @@ class Printer {
 
   void PrintExpr(const Expr& e, Literals literals) {
     switch (e.kind) {
-      case ExprKind::kLiteral: return PrintLiteral(e, literals);
-      case ExprKind::kVar: out_ += p_.vars[static_cast<size_t>(e.var)].name; return;
-      case ExprKind::kIndex: absl::StrAppend(&out_, "#", e.index); return;
+      case ExprKind::kLiteral:
+        return PrintLiteral(e, literals);
+      case ExprKind::kVar:
+        out_ += p_.vars[static_cast<size_t>(e.var)].name;
+        return;
+      case ExprKind::kIndex:
+        absl::StrAppend(&out_, "#", e.index);
+        return;
       case ExprKind::kCast:
         absl::StrAppend(&out_, e.type.name(), "(");
         PrintExpr(*e.args[0], Literals::kTyped);
         out_ += ')';
         return;
-      case ExprKind::kOp: return PrintOp(e);
+      case ExprKind::kOp:
+        return PrintOp(e);
     }
   }
 
@@ -370,10 +376,9 @@ class Printer {
   void PrintOperand(const Instruction& in, const InstructionInfo& info, const Operand& operand) {
     if (const ExprPtr& scalar = ScalarOf(operand)) {
       // An elementwise operand takes its type from the tensors, an initialiser from the annotation.
-      const bool typed_elsewhere =
-          (info.traits & kElementwise) != 0 ||
-          (in.opcode == Opcode::kRegister && in.result != kNoTensor &&
-           (in.in_place || TensorAt(in.result).decl.dtype.has_value()));
+      const bool typed_elsewhere = (info.traits & kElementwise) != 0 ||
+                                   (in.opcode == Opcode::kRegister && in.result != kNoTensor &&
+                                    (in.in_place || TensorAt(in.result).decl.dtype.has_value()));
       PrintExpr(*scalar, typed_elsewhere ? Literals::kBare : Literals::kTyped);
       return;
     }

@@ -80,8 +80,9 @@ class Resolver {
     // is spelled.
     if (!spec) return absl::OkStatus();
     absl::StatusOr<SharedLayout> layout =
-        spec->strides.empty() ? SharedLayout::RowMajor(tensor->extents, spec->swizzle)
-                              : SharedLayout::Strided(tensor->extents, spec->strides, spec->swizzle);
+        spec->strides.empty()
+            ? SharedLayout::RowMajor(tensor->extents, spec->swizzle)
+            : SharedLayout::Strided(tensor->extents, spec->strides, spec->swizzle);
     if (!layout.ok()) return layout.status();
     tensor->shared_layout = *std::move(layout);
     return absl::OkStatus();

@@ -48,17 +48,16 @@ absl::Status ResultTypes::CheckShape(Scope scope, absl::string_view name,
                      "a tensor has at least one, as in f16[1]");
   }
   if (static_cast<int>(shape.size()) > limits_.max_rank) {
-    return MakeError(DiagId::kLimitRank,
-                     absl::StrCat("'", name, "' has ", shape.size(), " dimensions, more than ",
-                                  limits_.max_rank));
+    return MakeError(DiagId::kLimitRank, absl::StrCat("'", name, "' has ", shape.size(),
+                                                      " dimensions, more than ", limits_.max_rank));
   }
   std::vector<int64_t> known;
   for (const ExprPtr& extent : shape) {
     if (!extent->type.is_integer() || extent->is_pointer) {
-      return MakeError(DiagId::kScalarTypes,
-                       absl::StrCat("the extents of '", name, "' must be integers, and ",
-                                    PrintExpr(program_, *extent), " is of type ",
-                                    extent->type.name()));
+      return MakeError(
+          DiagId::kScalarTypes,
+          absl::StrCat("the extents of '", name, "' must be integers, and ",
+                       PrintExpr(program_, *extent), " is of type ", extent->type.name()));
     }
     const std::optional<int64_t> value = constants_.Int(*extent);
     if (!value && scope == Scope::kGlobal) continue;
@@ -69,31 +68,37 @@ absl::Status ResultTypes::CheckShape(Scope scope, absl::string_view name,
                        "register and shared tensors have constant shapes: use literals and const");
     }
     if (*value <= 0) {
-      return MakeError(DiagId::kShapeExtent,
-                       absl::StrCat("the extent ", PrintExpr(program_, *extent), " of '", name,
-                                    "' is ", *value),
-                       "every extent is at least 1");
+      return MakeError(
+          DiagId::kShapeExtent,
+          absl::StrCat("the extent ", PrintExpr(program_, *extent), " of '", name, "' is ", *value),
+          "every extent is at least 1");
     }
     known.push_back(*value);
   }
   const std::optional<int64_t> elements = CheckedProduct(known);
   if (elements && *elements <= limits_.max_elements) return absl::OkStatus();
-  return MakeError(DiagId::kLimitElements,
-                   absl::StrCat("'", name, "' has ",
-                                elements ? absl::StrCat(*elements) : "more than 2^63",
-                                " elements, more than ", limits_.max_elements));
+  return MakeError(
+      DiagId::kLimitElements,
+      absl::StrCat("'", name, "' has ", elements ? absl::StrCat(*elements) : "more than 2^63",
+                   " elements, more than ", limits_.max_elements));
 }
 
 absl::StatusOr<ResultType> ResultTypes::Of(const Instruction& in) const {
   if ((InfoOf(in.opcode).traits & kElementwise) != 0) return OfElementwise(in);
   switch (in.opcode) {
-    case Opcode::kRegister: return OfRegister(in);
+    case Opcode::kRegister:
+      return OfRegister(in);
     case Opcode::kLoadGlobal:
-    case Opcode::kLoadShared: return OfLoad(in);
-    case Opcode::kCast: return OfCast(in);
-    case Opcode::kView: return OfView(in);
-    case Opcode::kDot: return OfDot(in);
-    default: return OfMemory(in);
+    case Opcode::kLoadShared:
+      return OfLoad(in);
+    case Opcode::kCast:
+      return OfCast(in);
+    case Opcode::kView:
+      return OfView(in);
+    case Opcode::kDot:
+      return OfDot(in);
+    default:
+      return OfMemory(in);
   }
 }
 
@@ -119,8 +124,7 @@ absl::Status ResultTypes::Undetermined(const Instruction& in, absl::string_view 
 absl::Status ResultTypes::MatchDeclared(const Instruction& in, const ResultType& found) const {
   const Tensor& result = At(in.result);
   const std::optional<DataType> dtype = DeclaredType(in);
-  const std::optional<std::vector<ExprPtr>> shape =
-      in.in_place ? result.shape : result.decl.shape;
+  const std::optional<std::vector<ExprPtr>> shape = in.in_place ? result.shape : result.decl.shape;
   const bool same_type = !dtype || *dtype == found.dtype;
   const bool same_shape = !shape || Extents(*shape) == Extents(found.shape);
   if (same_type && same_shape) return absl::OkStatus();
@@ -136,13 +140,13 @@ absl::Status ResultTypes::MatchDeclared(const Instruction& in, const ResultType&
   Tensor declared = actual;
   if (dtype) declared.dtype = *dtype;
   if (shape) declared.shape = *shape;
-  return MakeError(DiagId::kDeclaredType,
-                   absl::StrCat("'", result.name, "' is declared as ",
-                                PrintTensorType(program_, declared), ", and '",
-                                InfoOf(in.opcode).name, "' gives ",
-                                PrintTensorType(program_, actual)),
-                   same_type ? "leave the shape away, or change the operands"
-                             : "leave the type away, and cast the result");
+  return MakeError(
+      DiagId::kDeclaredType,
+      absl::StrCat("'", result.name, "' is declared as ", PrintTensorType(program_, declared),
+                   ", and '", InfoOf(in.opcode).name, "' gives ",
+                   PrintTensorType(program_, actual)),
+      same_type ? "leave the shape away, or change the operands"
+                : "leave the type away, and cast the result");
 }
 
 // global_view, alloc_global, alloc_shared
@@ -207,10 +211,10 @@ absl::StatusOr<DataType> ResultTypes::ElementType(const Instruction& in) const {
   }
   if (typed != nullptr) return typed->dtype;
   if (in.opcode != Opcode::kWhere) {
-    return MakeError(DiagId::kOperandKind,
-                     absl::StrCat("'", InfoOf(in.opcode).name,
-                                  "' takes at least one register tensor"),
-                     "compute scalars in expressions, with let");
+    return MakeError(
+        DiagId::kOperandKind,
+        absl::StrCat("'", InfoOf(in.opcode).name, "' takes at least one register tensor"),
+        "compute scalars in expressions, with let");
   }
   // Two scalars to choose from: the declared type, else theirs, with float literals as f32.
   if (const std::optional<DataType> declared = DeclaredType(in)) return *declared;
@@ -324,16 +328,16 @@ absl::StatusOr<ResultType> ResultTypes::OfDot(const Instruction& in) const {
   const bool ranks = a.rank() == 2 && b.rank() == 2 && c.rank() == 2;
   if (!ranks || a.extents[1] != b.extents[0] || c.extents[0] != a.extents[0] ||
       c.extents[1] != b.extents[1]) {
-    return MakeError(DiagId::kDotShape,
-                     absl::StrCat("'dot' takes a[M, K], b[K, N] and c[M, N], not ",
-                                  Quoted(program_, a), ", ", Quoted(program_, b), " and ",
-                                  Quoted(program_, c)));
+    return MakeError(
+        DiagId::kDotShape,
+        absl::StrCat("'dot' takes a[M, K], b[K, N] and c[M, N], not ", Quoted(program_, a), ", ",
+                     Quoted(program_, b), " and ", Quoted(program_, c)));
   }
   const bool same = a.dtype == b.dtype || (IsSmallInteger(a.dtype) && IsSmallInteger(b.dtype));
   if (!same || !IsDotSum(a.dtype, c.dtype)) {
     return MakeError(DiagId::kDotTypes,
-                     absl::StrCat("'dot' cannot multiply ", a.dtype.name(), " and ",
-                                  b.dtype.name(), " into ", c.dtype.name()),
+                     absl::StrCat("'dot' cannot multiply ", a.dtype.name(), " and ", b.dtype.name(),
+                                  " into ", c.dtype.name()),
                      "cast the operands to one type; sums are f32 (f16 and small floats also f16, "
                      "f64), or integers of at least 32 bits");
   }

@@ -8,9 +8,12 @@ namespace {
 
 const char* ScopeName(Scope scope) {
   switch (scope) {
-    case Scope::kGlobal: return "a global tensor";
-    case Scope::kShared: return "a shared tensor";
-    case Scope::kRegister: return "a register tensor";
+    case Scope::kGlobal:
+      return "a global tensor";
+    case Scope::kShared:
+      return "a shared tensor";
+    case Scope::kRegister:
+      return "a register tensor";
   }
   return "";
 }
@@ -31,24 +34,33 @@ bool Matches(const Program& program, char letter, const Operand& operand) {
     const ExprPtr& scalar = ScalarOf(operand);
     if (scalar == nullptr) return false;
     switch (letter) {
-      case 'p': return scalar->is_pointer;
+      case 'p':
+        return scalar->is_pointer;
       case 'x':
       case 'a':
       case 'e':
-      case 'n': return !scalar->is_pointer;
-      default: return false;
+      case 'n':
+        return !scalar->is_pointer;
+      default:
+        return false;
     }
   }
   if (tile->tensor == kNoTensor) return false;
   const Scope scope = program.tensors[static_cast<size_t>(tile->tensor)].scope;
   switch (letter) {
     case 'r':
-    case 'x': return scope == Scope::kRegister && !tile->has_offsets;
-    case 'a': return !tile->has_offsets;
-    case 'g': return scope == Scope::kGlobal;
-    case 's': return scope == Scope::kShared;
-    case 'S': return scope == Scope::kShared && !tile->has_offsets;
-    default: return false;
+    case 'x':
+      return scope == Scope::kRegister && !tile->has_offsets;
+    case 'a':
+      return !tile->has_offsets;
+    case 'g':
+      return scope == Scope::kGlobal;
+    case 's':
+      return scope == Scope::kShared;
+    case 'S':
+      return scope == Scope::kShared && !tile->has_offsets;
+    default:
+      return false;
   }
 }
 
@@ -65,10 +77,10 @@ absl::Status CheckOperands(const Program& program, const InstructionInfo& info,
     if (!optional) ++required;
   }
   if (in.operands.size() < required || in.operands.size() > most) {
-    return MakeError(DiagId::kOperandCount,
-                     absl::StrCat("'", info.name, "' takes ", most, " operands, not ",
-                                  in.operands.size()),
-                     info.summary);
+    return MakeError(
+        DiagId::kOperandCount,
+        absl::StrCat("'", info.name, "' takes ", most, " operands, not ", in.operands.size()),
+        info.summary);
   }
   for (const char* letter = info.operands; *letter != '\0'; ++letter) {
     if (*letter == '?' || *letter == '>' || at >= in.operands.size()) continue;
@@ -76,11 +88,11 @@ absl::Status CheckOperands(const Program& program, const InstructionInfo& info,
     if (Matches(program, *letter, operand)) continue;
     const bool bracketed = std::holds_alternative<TensorOperand>(operand) &&
                            std::get<TensorOperand>(operand).has_offsets;
-    return MakeError(DiagId::kOperandKind,
-                     absl::StrCat("operand ", at, " of '", info.name, "' must be ",
-                                  OperandLetterName(*letter), ", not ", Describe(program, operand),
-                                  bracketed ? " with offsets" : ""),
-                     info.summary);
+    return MakeError(
+        DiagId::kOperandKind,
+        absl::StrCat("operand ", at, " of '", info.name, "' must be ", OperandLetterName(*letter),
+                     ", not ", Describe(program, operand), bracketed ? " with offsets" : ""),
+        info.summary);
   }
   return absl::OkStatus();
 }
@@ -90,11 +102,10 @@ absl::Status CheckResult(const Program& program, const InstructionInfo& info,
   const bool indices = info.result == ResultKind::kIndices;
   const bool tensor = info.result != ResultKind::kNone && !indices;
   if (indices != !in.index_results.empty() || tensor != (in.result != kNoTensor)) {
-    return MakeError(DiagId::kResultKind,
-                     absl::StrCat("'", info.name, "' has ",
-                                  tensor    ? "one tensor as result"
-                                  : indices ? "scalars as results"
-                                            : "no result"));
+    return MakeError(DiagId::kResultKind, absl::StrCat("'", info.name, "' has ",
+                                                       tensor    ? "one tensor as result"
+                                                       : indices ? "scalars as results"
+                                                                 : "no result"));
   }
   if (!tensor) return absl::OkStatus();
   const Tensor& result = program.tensors[static_cast<size_t>(in.result)];
@@ -103,14 +114,14 @@ absl::Status CheckResult(const Program& program, const InstructionInfo& info,
                                                            : Scope::kRegister;
   if (result.scope != scope) {
     return MakeError(DiagId::kResultKind,
-                     absl::StrCat("the result of '", info.name, "' is ", ScopeName(scope), ", and '",
-                                  result.name, "' is ", ScopeName(result.scope)));
+                     absl::StrCat("the result of '", info.name, "' is ", ScopeName(scope),
+                                  ", and '", result.name, "' is ", ScopeName(result.scope)));
   }
   if (in.in_place && (info.traits & kInPlace) == 0) {
-    return MakeError(DiagId::kNotInPlace,
-                     absl::StrCat("'", info.name, "' cannot write into the existing tensor '",
-                                  result.name, "'"),
-                     "give its result a name of its own");
+    return MakeError(
+        DiagId::kNotInPlace,
+        absl::StrCat("'", info.name, "' cannot write into the existing tensor '", result.name, "'"),
+        "give its result a name of its own");
   }
   return absl::OkStatus();
 }
@@ -145,16 +156,26 @@ absl::Status CheckDecl(const Program& program, const InstructionInfo& info, cons
 
 const char* OperandLetterName(char letter) {
   switch (letter) {
-    case 'r': return "a register tensor";
-    case 'x': return "a register tensor or a scalar";
-    case 'e': return "a scalar expression";
-    case 'n': return "a constant integer";
-    case 'p': return "a pointer parameter";
-    case 'a': return "a tensor or a scalar";
-    case 'g': return "a global tensor";
-    case 's': return "a shared tensor";
-    case 'S': return "a whole shared tensor";
-    default: return "an operand";
+    case 'r':
+      return "a register tensor";
+    case 'x':
+      return "a register tensor or a scalar";
+    case 'e':
+      return "a scalar expression";
+    case 'n':
+      return "a constant integer";
+    case 'p':
+      return "a pointer parameter";
+    case 'a':
+      return "a tensor or a scalar";
+    case 'g':
+      return "a global tensor";
+    case 's':
+      return "a shared tensor";
+    case 'S':
+      return "a whole shared tensor";
+    default:
+      return "an operand";
   }
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/checked.h"
+#include "ir/limits.h"
 #include "ir/resolve.h"
 #include "ir/text.h"
 #include "ir/verify_state.h"
@@ -31,74 +32,6 @@ bool IsTargetName(absl::string_view name) {
   return number >= 80;
 }
 
-// Counts the nodes of an expression against what is left; negative when there are more.
-void CountNodes(const Expr& e, int64_t* left) {
-  if (--*left < 0) return;
-  for (const ExprPtr& arg : e.args) CountNodes(*arg, left);
-}
-
-class LimitCheck {
- public:
-  LimitCheck(const Program& program, const Limits& limits)
-      : limits_(limits), left_(limits.max_nodes - CountOf(program)) {}
-
-  // The deepest nesting, and whether the nodes are within the limit.
-  bool Visit(const Block& block, int depth) {
-    if (depth > limits_.max_depth) {
-      deep_ = true;
-      return false;
-    }
-    for (const Stmt& stmt : block.stmts) {
-      if (!VisitStmt(stmt, depth)) return false;
-    }
-    return true;
-  }
-
-  bool VisitExpr(const ExprPtr& e) {
-    if (e == nullptr) {
-      incomplete_ = true;
-      return false;
-    }
-    if (e->depth > limits_.max_depth) {
-      deep_ = true;
-      return false;
-    }
-    CountNodes(*e, &left_);
-    return left_ >= 0;
-  }
-  bool too_deep() const { return deep_; }
-  bool incomplete() const { return incomplete_; }
-
- private:
-  static int64_t CountOf(const Program& program) {
-    return static_cast<int64_t>(program.vars.size() + program.tensors.size());
-  }
-
-  bool VisitStmt(const Stmt& stmt, int depth) {
-    if (--left_ < 0) return false;
-    bool ok = true;
-    WalkExpressions(stmt, [&](const ExprPtr& e) { ok = ok && VisitExpr(e); });
-    if (!ok) return false;
-    if (const Instruction* in = std::get_if<Instruction>(&stmt.node)) {
-      left_ -= static_cast<int64_t>(in->operands.size());
-      return left_ >= 0;
-    }
-    if (const ForStmt* loop = std::get_if<ForStmt>(&stmt.node)) return Visit(loop->body, depth + 1);
-    if (const WhileStmt* loop = std::get_if<WhileStmt>(&stmt.node)) {
-      return Visit(loop->body, depth + 1);
-    }
-    if (const IfStmt* branch = std::get_if<IfStmt>(&stmt.node)) {
-      return Visit(branch->then_body, depth + 1) && Visit(branch->else_body, depth + 1);
-    }
-    return true;
-  }
-
-  const Limits& limits_;
-  int64_t left_;
-  bool deep_ = false;
-  bool incomplete_ = false;
-};
-
 }  // namespace
 
 Verification::Verification(const Program& program, const VerifyOptions& options,
@@ -113,41 +46,16 @@ Verification::Verification(const Program& program, const VerifyOptions& options,
       var_visible_(program.vars.size()) {}
 
 void Verification::Run() {
-  if (!WithinLimits()) return;
+  if (absl::Status limits = CheckLimits(program_, options_.limits); !limits.ok()) {
+    reporter_.Report(limits);
+    return;
+  }
   CheckHead();
   CheckBlock(program_.body, StmtPath(), Loops());
   reporter_.Enter(nullptr, nullptr);
   if (saw_unresolved_ && !diagnostics_->has_errors()) {
     reporter_.Report(DiagId::kTypeUndetermined, "a tensor has no type", "resolve the types first");
   }
-}
-
-bool Verification::WithinLimits() {
-  LimitCheck check(program_, options_.limits);
-  bool ok = true;
-  for (VarId id : program_.consts) {
-    if (VarAt(id).value != nullptr) ok = ok && check.VisitExpr(VarAt(id).value);
-  }
-  for (const ExprPtr& extent : program_.grid) ok = ok && check.VisitExpr(extent);
-  for (const Tensor& tensor : program_.tensors) {
-    if (tensor.decl.shape) {
-      for (const ExprPtr& extent : *tensor.decl.shape) ok = ok && check.VisitExpr(extent);
-    }
-    for (const ExprPtr& stride : tensor.decl.strides) ok = ok && check.VisitExpr(stride);
-  }
-  ok = ok && check.Visit(program_.body, 1);
-  if (ok) return true;
-  if (check.incomplete()) {
-    reporter_.Report(DiagId::kOperandKind, "an expression of the program is missing");
-  } else if (check.too_deep()) {
-    reporter_.Report(DiagId::kLimitDepth,
-                     absl::StrCat("statements or expressions are nested deeper than ",
-                                  options_.limits.max_depth, " levels"));
-  } else {
-    reporter_.Report(DiagId::kLimitNodes, absl::StrCat("the program has more than ",
-                                                       options_.limits.max_nodes, " nodes"));
-  }
-  return false;
 }
 
 // --- The head
@@ -158,9 +66,8 @@ void Verification::CheckHead() {
                      absl::StrCat("'", program_.name, "' cannot name a program"));
   }
   if (program_.warps < 1 || program_.warps > kMaxWarps) {
-    reporter_.Report(DiagId::kProgramHead,
-                     absl::StrCat("a thread block has 1 to ", kMaxWarps, " warps, not ",
-                                  program_.warps));
+    reporter_.Report(DiagId::kProgramHead, absl::StrCat("a thread block has 1 to ", kMaxWarps,
+                                                        " warps, not ", program_.warps));
   }
   CheckTarget();
   CheckParams();
@@ -185,22 +92,22 @@ void Verification::CheckParams() {
                                     ", which is not whole bytes"),
                        "pass a wider integer, or a pointer");
     }
-    const bool aligned = var.align == 0 || (var.is_pointer && var.align > 0 &&
-                                            var.align <= kMaxAlign &&
-                                            (var.align & (var.align - 1)) == 0);
+    const bool aligned =
+        var.align == 0 || (var.is_pointer && var.align > 0 && var.align <= kMaxAlign &&
+                           (var.align & (var.align - 1)) == 0);
     if (!aligned) {
-      reporter_.Report(DiagId::kProgramHead,
-                       absl::StrCat("the parameter '", var.name, "' cannot be aligned to ",
-                                    var.align, " bytes"),
-                       "pointers take align(n), n a power of two");
+      reporter_.Report(
+          DiagId::kProgramHead,
+          absl::StrCat("the parameter '", var.name, "' cannot be aligned to ", var.align, " bytes"),
+          "pointers take align(n), n a power of two");
     }
     const bool divisible =
         var.divisible == 1 || (!var.is_pointer && var.type.is_integer() && var.divisible > 0);
     if (!divisible) {
-      reporter_.Report(DiagId::kProgramHead,
-                       absl::StrCat("the parameter '", var.name, "' cannot be divisible by ",
-                                    var.divisible),
-                       "integers take div(n), n at least 1");
+      reporter_.Report(
+          DiagId::kProgramHead,
+          absl::StrCat("the parameter '", var.name, "' cannot be divisible by ", var.divisible),
+          "integers take div(n), n at least 1");
     }
   }
 }
@@ -250,16 +157,15 @@ void Verification::CheckGrid() {
     CheckExpr(program_.grid[d]);
     const std::string text = PrintExpr(program_, extent);
     if (!IsInteger(extent) || !KnownAtLaunch(extent)) {
-      reporter_.Report(DiagId::kProgramGrid,
-                       absl::StrCat("the grid extent ", text, " is not an integer of parameters and "
-                                    "constants"));
+      reporter_.Report(DiagId::kProgramGrid, absl::StrCat("the grid extent ", text,
+                                                          " is not an integer of parameters and "
+                                                          "constants"));
       continue;
     }
     const std::optional<int64_t> value = constants_.Int(extent);
     if (value && (*value < 0 || *value > kMaxGrid[d])) {
-      reporter_.Report(DiagId::kProgramGrid,
-                       absl::StrCat("the grid extent ", text, " is ", *value, ", not 0 to ",
-                                    kMaxGrid[d]));
+      reporter_.Report(DiagId::kProgramGrid, absl::StrCat("the grid extent ", text, " is ", *value,
+                                                          ", not 0 to ", kMaxGrid[d]));
     }
   }
 }
@@ -311,7 +217,8 @@ void Verification::CheckExpr(const ExprPtr& expr, Allow allow, int index_rank) {
 
 void Verification::CheckNode(const Expr& e, Allow allow, int index_rank) {
   switch (e.kind) {
-    case ExprKind::kLiteral: return;
+    case ExprKind::kLiteral:
+      return;
     case ExprKind::kVar:
       if (!var_visible_[static_cast<size_t>(e.var)]) {
         reporter_.Report(DiagId::kUndefined,
@@ -328,12 +235,13 @@ void Verification::CheckNode(const Expr& e, Allow allow, int index_rank) {
         reporter_.Report(DiagId::kElementIndex,
                          absl::StrCat("#", e.index, " stands outside the value of 'register'"));
       } else if (e.index < 0 || e.index >= index_rank) {
-        reporter_.Report(DiagId::kElementIndex, absl::StrCat("#", e.index, " is beyond the ",
-                                                             index_rank, " dimensions"));
+        reporter_.Report(DiagId::kElementIndex,
+                         absl::StrCat("#", e.index, " is beyond the ", index_rank, " dimensions"));
       }
       return;
     case ExprKind::kCast:
-    case ExprKind::kOp: break;
+    case ExprKind::kOp:
+      break;
   }
   for (const ExprPtr& arg : e.args) {
     CheckNode(*arg, allow == Allow::kPointer ? Allow::kScalars : allow, index_rank);
@@ -388,8 +296,8 @@ void Verification::CheckStmt(const Stmt& stmt, const StmtPath& path, const Loops
     CheckAssign(*assign);
   } else if (loops.depth == 0) {
     const bool is_break = std::holds_alternative<BreakStmt>(stmt.node);
-    reporter_.Report(DiagId::kOutsideLoop, absl::StrCat("'", is_break ? "break" : "continue",
-                                                        "' stands outside a loop"));
+    reporter_.Report(DiagId::kOutsideLoop,
+                     absl::StrCat("'", is_break ? "break" : "continue", "' stands outside a loop"));
   }
 }
 
@@ -398,11 +306,11 @@ void Verification::CheckFor(const ForStmt& loop, const StmtPath& path, const Loo
   for (const ExprPtr* bound : {&loop.begin, &loop.end, &loop.step}) {
     CheckExpr(*bound);
     if (!IsInteger(**bound) || (*bound)->type != var.type) {
-      reporter_.Report(DiagId::kLoop,
-                       absl::StrCat("the bounds and step of a loop are integers of the variable's "
-                                    "type, and ",
-                                    PrintExpr(program_, **bound), " is of type ",
-                                    (*bound)->type.name()));
+      reporter_.Report(
+          DiagId::kLoop,
+          absl::StrCat("the bounds and step of a loop are integers of the variable's "
+                       "type, and ",
+                       PrintExpr(program_, **bound), " is of type ", (*bound)->type.name()));
     }
   }
   if (constants_.Int(*loop.step) == 0) {
@@ -432,8 +340,8 @@ void Verification::CheckFor(const ForStmt& loop, const StmtPath& path, const Loo
 int64_t Verification::UnrollCopies(const ForStmt& loop) {
   if (loop.unroll == 1) return 1;
   if (loop.unroll < 1 && loop.unroll != kUnrollFull) {
-    reporter_.Report(DiagId::kUnroll, absl::StrCat("a loop cannot be unrolled ", loop.unroll,
-                                                   " times"));
+    reporter_.Report(DiagId::kUnroll,
+                     absl::StrCat("a loop cannot be unrolled ", loop.unroll, " times"));
     return 1;
   }
   const std::optional<int64_t> begin = constants_.Int(*loop.begin);
@@ -441,12 +349,13 @@ int64_t Verification::UnrollCopies(const ForStmt& loop) {
   const std::optional<int64_t> step = constants_.Int(*loop.step);
   if (!begin || !end || !step || *step == 0) {
     if (loop.unroll != kUnrollFull) return loop.unroll;
-    reporter_.Report(DiagId::kUnroll, "a loop whose bounds are not constant cannot be unrolled whole",
+    reporter_.Report(DiagId::kUnroll,
+                     "a loop whose bounds are not constant cannot be unrolled whole",
                      "give a count: unroll 4");
     return 1;
   }
-  const __int128 distance = *step > 0 ? static_cast<__int128>(*end) - *begin
-                                      : static_cast<__int128>(*begin) - *end;
+  const __int128 distance =
+      *step > 0 ? static_cast<__int128>(*end) - *begin : static_cast<__int128>(*begin) - *end;
   const __int128 stride = *step > 0 ? static_cast<__int128>(*step) : -static_cast<__int128>(*step);
   const __int128 trips = distance <= 0 ? 0 : (distance + stride - 1) / stride;
   const int64_t copies = trips > INT64_MAX ? INT64_MAX : static_cast<int64_t>(trips);
@@ -519,7 +428,10 @@ absl::Status InOrder(const DiagnosticList& list) {
 }
 
 void ResolveAndVerify(Program* program, const VerifyOptions& options, DiagnosticList* diagnostics) {
-  ResolveTypes(program, options.limits, diagnostics);
+  // Beyond the limits nothing else is looked at: the verifier says so.
+  if (CheckLimits(*program, options.limits).ok()) {
+    ResolveTypes(program, options.limits, diagnostics);
+  }
   Verify(*program, options, diagnostics);
 }
 

@@ -59,9 +59,9 @@ bool Verification::CheckUses(const Instruction& in) {
   for (const Operand& operand : in.operands) {
     if (const ExprPtr& scalar = ScalarOf(operand)) {
       const bool init = in.opcode == Opcode::kRegister;
-      const Allow allow = init                                ? Allow::kIndices
+      const Allow allow = init                               ? Allow::kIndices
                           : in.opcode == Opcode::kGlobalView ? Allow::kPointer
-                                                              : Allow::kScalars;
+                                                             : Allow::kScalars;
       const Tensor* result = init ? &At(in.result) : nullptr;
       CheckExpr(scalar, allow,
                 result == nullptr || !result->resolved ? options_.limits.max_rank : result->rank());
@@ -127,9 +127,9 @@ bool Verification::CheckResultType(const Instruction& in) {
     Tensor found;
     found.dtype = type->dtype;
     found.shape = type->shape;
-    reporter_.Report(in.in_place ? DiagId::kInPlaceType : DiagId::kDeclaredType,
-                     absl::StrCat(Quoted(result), " gets a value of type ",
-                                  PrintTensorType(program_, found)));
+    reporter_.Report(
+        in.in_place ? DiagId::kInPlaceType : DiagId::kDeclaredType,
+        absl::StrCat(Quoted(result), " gets a value of type ", PrintTensorType(program_, found)));
   }
   if (in.in_place) return same;
   const absl::Status shape = types_.CheckShape(result.scope, result.name, result.shape);
@@ -149,30 +149,30 @@ void Verification::CheckRegisters(const Tensor& tensor) {
                        "give it one in the program");
     }
   } else if (tensor.layout->shape() != absl::MakeConstSpan(tensor.extents)) {
-    reporter_.Report(DiagId::kLayoutShape,
-                     absl::StrCat("the layout ", LayoutText(tensor), " is of shape [",
-                                  absl::StrJoin(tensor.layout->shape(), ", "), "], and '",
-                                  tensor.name, "' is ", tensor.dtype.name(), "[",
-                                  absl::StrJoin(tensor.extents, ", "), "]"));
+    reporter_.Report(
+        DiagId::kLayoutShape,
+        absl::StrCat("the layout ", LayoutText(tensor), " is of shape [",
+                     absl::StrJoin(tensor.layout->shape(), ", "), "], and '", tensor.name, "' is ",
+                     tensor.dtype.name(), "[", absl::StrJoin(tensor.extents, ", "), "]"));
     return;
   } else if (tensor.layout->num_threads() != threads) {
-    reporter_.Report(DiagId::kLayoutThreads,
-                     absl::StrCat("the layout ", LayoutText(tensor), " of '", tensor.name,
-                                  "' is for ", tensor.layout->num_threads(),
-                                  " threads, and the program has ", threads, " (", program_.warps,
-                                  program_.warps == 1 ? " warp)" : " warps)"),
-                     "spread it over all threads, with replicated(k) where they share elements");
+    reporter_.Report(
+        DiagId::kLayoutThreads,
+        absl::StrCat("the layout ", LayoutText(tensor), " of '", tensor.name, "' is for ",
+                     tensor.layout->num_threads(), " threads, and the program has ", threads, " (",
+                     program_.warps, program_.warps == 1 ? " warp)" : " warps)"),
+        "spread it over all threads, with replicated(k) where they share elements");
     return;
   } else {
     locals = tensor.layout->locals_per_thread();
   }
   const std::optional<int64_t> bits = CheckedMul(locals, tensor.dtype.bits());
   if (!bits || *bits > kRegisterFileBits) {
-    reporter_.Report(DiagId::kRegisterFile,
-                     absl::StrCat(Quoted(tensor), " takes ",
-                                  bits ? CeilDiv(*bits, 32) : INT64_MAX / 32,
-                                  " registers of each thread, more than the 255 there are"),
-                     "make the tile smaller, or use more warps");
+    reporter_.Report(
+        DiagId::kRegisterFile,
+        absl::StrCat(Quoted(tensor), " takes ", bits ? CeilDiv(*bits, 32) : INT64_MAX / 32,
+                     " registers of each thread, more than the 255 there are"),
+        "make the tile smaller, or use more warps");
     return;
   }
   const size_t id = static_cast<size_t>(&tensor - program_.tensors.data());
@@ -182,20 +182,32 @@ void Verification::CheckRegisters(const Tensor& tensor) {
 void Verification::CheckRules(const Instruction& in) {
   if ((InfoOf(in.opcode).traits & kElementwise) != 0) return CheckElementwise(in);
   switch (in.opcode) {
-    case Opcode::kBlockIndices: return CheckIndices(in);
-    case Opcode::kGlobalView: return CheckGlobalView(in);
-    case Opcode::kAllocGlobal: return CheckAllocGlobal(in);
-    case Opcode::kAllocShared: return CheckAllocShared(in);
-    case Opcode::kFreeShared: return CheckFree(in);
+    case Opcode::kBlockIndices:
+      return CheckIndices(in);
+    case Opcode::kGlobalView:
+      return CheckGlobalView(in);
+    case Opcode::kAllocGlobal:
+      return CheckAllocGlobal(in);
+    case Opcode::kAllocShared:
+      return CheckAllocShared(in);
+    case Opcode::kFreeShared:
+      return CheckFree(in);
     case Opcode::kLoadGlobal:
-    case Opcode::kLoadShared: return CheckLoad(in);
+    case Opcode::kLoadShared:
+      return CheckLoad(in);
     case Opcode::kStoreGlobal:
-    case Opcode::kStoreShared: return CheckStore(in);
-    case Opcode::kCopyAsync: return CheckCopy(in);
-    case Opcode::kWaitGroup: return CheckWait(in);
-    case Opcode::kCast: return CheckCast(in);
-    case Opcode::kView: return CheckView(in);
-    default: return;
+    case Opcode::kStoreShared:
+      return CheckStore(in);
+    case Opcode::kCopyAsync:
+      return CheckCopy(in);
+    case Opcode::kWaitGroup:
+      return CheckWait(in);
+    case Opcode::kCast:
+      return CheckCast(in);
+    case Opcode::kView:
+      return CheckView(in);
+    default:
+      return;
   }
 }
 
@@ -218,8 +230,8 @@ void Verification::CheckGlobalView(const Instruction& in) {
   const size_t count = view.decl.strides.size();
   if (count != 0 && count != view.shape.size()) {
     reporter_.Report(DiagId::kGlobalStrides,
-                     absl::StrCat("'", view.name, "' has ", view.shape.size(),
-                                  " dimensions and ", count, " strides"));
+                     absl::StrCat("'", view.name, "' has ", view.shape.size(), " dimensions and ",
+                                  count, " strides"));
   }
   for (const ExprPtr& stride : view.decl.strides) {
     if (!IsInteger(*stride)) {
@@ -227,9 +239,8 @@ void Verification::CheckGlobalView(const Instruction& in) {
                        absl::StrCat("the stride ", PrintExpr(program_, *stride), " is of type ",
                                     stride->type.name(), ", not an integer"));
     } else if (constants_.Int(*stride).value_or(0) < 0) {
-      reporter_.Report(DiagId::kGlobalStrides, absl::StrCat("the stride ",
-                                                            PrintExpr(program_, *stride),
-                                                            " is negative"));
+      reporter_.Report(DiagId::kGlobalStrides,
+                       absl::StrCat("the stride ", PrintExpr(program_, *stride), " is negative"));
     }
   }
 }
@@ -238,16 +249,18 @@ void Verification::CheckGlobalView(const Instruction& in) {
 void Verification::CheckAllocGlobal(const Instruction& in) {
   for (const ExprPtr& extent : At(in.result).shape) {
     if (KnownAtLaunch(*extent)) continue;
-    reporter_.Report(DiagId::kShapeNotConstant,
-                     absl::StrCat("the extent ", PrintExpr(program_, *extent), " of the workspace '",
-                                  At(in.result).name, "' is not known before the launch"),
-                     "use parameters and constants");
+    reporter_.Report(
+        DiagId::kShapeNotConstant,
+        absl::StrCat("the extent ", PrintExpr(program_, *extent), " of the workspace '",
+                     At(in.result).name, "' is not known before the launch"),
+        "use parameters and constants");
   }
 }
 
 void Verification::CheckAllocShared(const Instruction& in) {
   const Tensor& tensor = At(in.result);
-  if (tensor.shared_layout && tensor.shared_layout->shape() != absl::MakeConstSpan(tensor.extents)) {
+  if (tensor.shared_layout &&
+      tensor.shared_layout->shape() != absl::MakeConstSpan(tensor.extents)) {
     reporter_.Report(DiagId::kLayoutShape,
                      absl::StrCat("the shared layout of ", Quoted(tensor), " has another shape"));
   }
@@ -257,9 +270,9 @@ void Verification::CheckFree(const Instruction& in) {
   const TensorId id = TensorOf(in.operands[0]);
   TensorState& state = tensors_[static_cast<size_t>(id)];
   if (state.block != block_) {
-    reporter_.Report(DiagId::kSharedFreed,
-                     absl::StrCat("'", At(id).name, "' is freed in another block than it is "
-                                                    "allocated in"));
+    reporter_.Report(DiagId::kSharedFreed, absl::StrCat("'", At(id).name,
+                                                        "' is freed in another block than it is "
+                                                        "allocated in"));
   }
   state.freed = true;
 }
@@ -273,11 +286,11 @@ void Verification::CheckCorrespondence(const Instruction& in, const Tensor& oper
   };
   if (!fits(result) || !fits(operand)) return;
   if (LocalMap(*result.layout, *operand.layout)) return;
-  reporter_.Report(DiagId::kLayoutMismatch,
-                   absl::StrCat("threads of '", result.name, "' do not hold the elements of '",
-                                operand.name, "' that they need: ", LayoutText(result), " from ",
-                                LayoutText(operand)),
-                   "give both tensors one layout, or go through shared memory");
+  reporter_.Report(
+      DiagId::kLayoutMismatch,
+      absl::StrCat("threads of '", result.name, "' do not hold the elements of '", operand.name,
+                   "' that they need: ", LayoutText(result), " from ", LayoutText(operand)),
+      "give both tensors one layout, or go through shared memory");
 }
 
 void Verification::CheckElementwise(const Instruction& in) {
@@ -326,8 +339,7 @@ void Verification::CheckView(const Instruction& in) {
 
 // --- Memory
 
-bool Verification::CheckDims(const std::vector<int>& dims, size_t tile_rank,
-                             const Tensor& memory) {
+bool Verification::CheckDims(const std::vector<int>& dims, size_t tile_rank, const Tensor& memory) {
   const auto fail = [&](absl::string_view problem) {
     reporter_.Report(DiagId::kDims,
                      absl::StrCat("dims=[", absl::StrJoin(dims, ", "), "] ", problem));
@@ -339,8 +351,8 @@ bool Verification::CheckDims(const std::vector<int>& dims, size_t tile_rank,
   std::vector<bool> seen(memory.shape.size());
   for (int dim : dims) {
     if (dim < 0 || dim >= memory.rank()) {
-      return fail(absl::StrCat("is beyond the ", memory.rank(), " dimensions of '", memory.name,
-                               "'"));
+      return fail(
+          absl::StrCat("is beyond the ", memory.rank(), " dimensions of '", memory.name, "'"));
     }
     if (seen[static_cast<size_t>(dim)]) return fail("names a dimension twice");
     seen[static_cast<size_t>(dim)] = true;
@@ -348,8 +360,7 @@ bool Verification::CheckDims(const std::vector<int>& dims, size_t tile_rank,
   return true;
 }
 
-void Verification::CheckTile(const Operand& operand,
-                             const std::optional<std::vector<int>>& dims,
+void Verification::CheckTile(const Operand& operand, const std::optional<std::vector<int>>& dims,
                              absl::string_view tile_name, const std::vector<int64_t>& extents) {
   const TensorOperand& tile = std::get<TensorOperand>(operand);
   const Tensor& memory = At(tile.tensor);
@@ -366,10 +377,9 @@ void Verification::CheckTile(const Operand& operand,
                                   offset->type.name(), ", not an integer"));
   }
   if (extents.size() > memory.shape.size()) {
-    reporter_.Report(DiagId::kTileRank,
-                     absl::StrCat("the tile ", tile_name, " has ", extents.size(),
-                                  " dimensions, and ", Quoted(memory), " has ",
-                                  memory.shape.size()));
+    reporter_.Report(DiagId::kTileRank, absl::StrCat("the tile ", tile_name, " has ",
+                                                     extents.size(), " dimensions, and ",
+                                                     Quoted(memory), " has ", memory.shape.size()));
     return;
   }
   if (dims && !CheckDims(*dims, extents.size(), memory)) return;
@@ -404,10 +414,11 @@ void Verification::CheckCopy(const Instruction& in) {
   const Tensor& source = At(TensorOf(in.operands[0]));
   const Tensor& target = At(TensorOf(in.operands[1]));
   if (source.dtype != target.dtype || (in.tile_dtype && *in.tile_dtype != target.dtype)) {
-    reporter_.Report(DiagId::kTensorTypes,
-                     absl::StrCat("'copy_async' keeps the type of elements, and ", Quoted(source),
-                                  " and ", Quoted(target), " differ",
-                                  in.tile_dtype ? absl::StrCat(" from ", in.tile_dtype->name()) : ""));
+    reporter_.Report(
+        DiagId::kTensorTypes,
+        absl::StrCat("'copy_async' keeps the type of elements, and ", Quoted(source), " and ",
+                     Quoted(target), " differ",
+                     in.tile_dtype ? absl::StrCat(" from ", in.tile_dtype->name()) : ""));
     return;
   }
   std::vector<int64_t> extents = target.extents;

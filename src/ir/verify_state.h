@@ -26,7 +26,6 @@ class Verification {
   void CheckConsts();
   void CheckLayoutNames();
   void CheckGrid();
-  bool WithinLimits();  // nesting and nodes, before anything recurses
 
   // --- Statements (verifier.cc)
   struct Loops {
@@ -78,9 +77,8 @@ class Verification {
   void CheckWait(const Instruction& in);
   void CheckCorrespondence(const Instruction& in, const Tensor& operand);
   // A tile of `extents` in the memory operand.
-  void CheckTile(const Operand& operand,
-                 const std::optional<std::vector<int>>& dims, absl::string_view tile_name,
-                 const std::vector<int64_t>& extents);
+  void CheckTile(const Operand& operand, const std::optional<std::vector<int>>& dims,
+                 absl::string_view tile_name, const std::vector<int64_t>& extents);
   bool CheckDims(const std::vector<int>& dims, size_t tile_rank, const Tensor& memory);
 
   const Tensor& At(TensorId id) const { return program_.tensors[static_cast<size_t>(id)]; }

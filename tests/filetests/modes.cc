@@ -18,12 +18,12 @@ absl::Status RunVerify(const TestFile& file, Expectation) {
   const std::string once = ir::PrintText(*module);
   const absl::StatusOr<ir::Module> again = ir::LoadText(once, ir::Limits());
   if (!again.ok()) {
-    return absl::InternalError(absl::StrCat("the printed text does not verify:\n", once, "\n",
-                                            again.status().message()));
+    return absl::InternalError(
+        absl::StrCat("the printed text does not verify:\n", once, "\n", again.status().message()));
   }
   if (ir::PrintText(*again) != once) {
-    return absl::InternalError(absl::StrCat("printing twice differs:\n", once, "\n",
-                                            ir::PrintText(*again)));
+    return absl::InternalError(
+        absl::StrCat("printing twice differs:\n", once, "\n", ir::PrintText(*again)));
   }
   const std::string plain = ir::PrintText(*unresolved);
   const absl::StatusOr<ir::Module> replain = ir::ParseText(plain, ir::Limits());

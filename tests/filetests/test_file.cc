@@ -32,7 +32,8 @@ void ReadExpectations(TestFile* file) {
     absl::string_view rest = line;
     for (size_t at; (at = rest.find("; error:")) != absl::string_view::npos;) {
       rest.remove_prefix(at + 8);
-      const absl::string_view one = absl::StripAsciiWhitespace(rest.substr(0, rest.find("; error:")));
+      const absl::string_view one =
+          absl::StripAsciiWhitespace(rest.substr(0, rest.find("; error:")));
       const size_t space = std::min(one.find(' '), one.size());
       file->errors.push_back({number, std::string(one.substr(0, space)),
                               std::string(absl::StripAsciiWhitespace(one.substr(space)))});
@@ -93,7 +94,8 @@ absl::Status CompareErrors(const TestFile& file, const std::vector<Diagnostic>& 
     }
   }
   for (size_t i = 0; i < found.size(); ++i) {
-    if (!matched[i]) absl::StrAppend(&problems, "unexpected ", FormatDiagnostic(found[i], ""), "\n");
+    if (!matched[i])
+      absl::StrAppend(&problems, "unexpected ", FormatDiagnostic(found[i], ""), "\n");
   }
   return problems.empty() ? absl::OkStatus() : absl::FailedPreconditionError(problems);
 }

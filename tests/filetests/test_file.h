@@ -23,7 +23,7 @@ struct TestFile {
   std::string text;                // all of it
   std::vector<std::string> modes;  // of the "; test:" lines
   std::vector<ExpectedError> errors;
-  std::string expected;            // the lines under "; expected:", without "; "
+  std::string expected;                        // the lines under "; expected:", without "; "
   size_t expected_offset = std::string::npos;  // where that block begins in `text`
 };
 

@@ -14,11 +14,16 @@ namespace {
 // The code of an expression for given values of its variables.
 uint64_t Evaluate(const Expr& e, const std::vector<uint64_t>& vars) {
   switch (e.kind) {
-    case ExprKind::kLiteral: return e.code;
-    case ExprKind::kVar: return vars[static_cast<size_t>(e.var)];
-    case ExprKind::kIndex: return 0;
-    case ExprKind::kCast: return ConvertCode(e.args[0]->type, e.type, Evaluate(*e.args[0], vars));
-    case ExprKind::kOp: break;
+    case ExprKind::kLiteral:
+      return e.code;
+    case ExprKind::kVar:
+      return vars[static_cast<size_t>(e.var)];
+    case ExprKind::kIndex:
+      return 0;
+    case ExprKind::kCast:
+      return ConvertCode(e.args[0]->type, e.type, Evaluate(*e.args[0], vars));
+    case ExprKind::kOp:
+      break;
   }
   std::vector<uint64_t> codes;
   for (const ExprPtr& arg : e.args) codes.push_back(Evaluate(*arg, vars));
@@ -38,16 +43,18 @@ TEST(Facts, HoldForAllValues) {
     b.Grid({3, 5});
     const std::vector<Scalar> block = b.BlockIndices({"bi", "bj"});
     std::vector<Scalar> exprs;
-    b.For("i", begin, begin + trips * step, [&](Scalar i) {
-      const std::vector<Scalar> variables = {n, constant, block[0], block[1], i};
-      for (int k = 0; k < 4; ++k) {
-        exprs.push_back(random.IntExpr(variables, 4));
-        b.Let("x", exprs.back());
-      }
-      // Through a let.
-      const Scalar half = b.Let("h", exprs[0] / 2);
-      exprs.push_back(half * 2 + i);
-    }, {step, 1});
+    b.For("i", begin, begin + trips * step,
+          [&](Scalar i) {
+            const std::vector<Scalar> variables = {n, constant, block[0], block[1], i};
+            for (int k = 0; k < 4; ++k) {
+              exprs.push_back(random.IntExpr(variables, 4));
+              b.Let("x", exprs.back());
+            }
+            // Through a let.
+            const Scalar half = b.Let("h", exprs[0] / 2);
+            exprs.push_back(half * 2 + i);
+          },
+          {step, 1});
     const absl::StatusOr<Program> program = b.Build();
     ASSERT_TRUE(program.ok()) << program.status();
     const Facts facts(*program);

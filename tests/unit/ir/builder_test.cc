@@ -20,18 +20,22 @@ TEST(Builder, MakesTheProgramThatTheTextWouldBe) {
   const TensorHandle gw = b.GlobalView("gw", w, {kU8, {k / 16, 2, 96}});
   const TensorHandle gc = b.GlobalView("gc", c, {kF32, {m, 16}});
   const TensorHandle acc = b.Register("acc", 0.0, {kF32, {16, 8}});
-  b.For("i", 0, k / 16, [&](Scalar i) {
-    const TensorHandle xa = b.LoadGlobal("xa", At(ga, {block[0] * 16, i * 16}), {kF16, {16, 16}});
-    const TensorHandle w8 =
-        b.LoadGlobal("w8", At(gw, {i, block[1], 0}), {kU8, {96}, "local(3).spatial(32)"});
-    const TensorHandle w6 = b.View("w6", w8, {DataType::Int(6), {16, 8}, "mma_b"});
-    b.Dot(acc, xa, b.Cast("xb", w6, kF16), acc);
-  }, {.unroll = 2});
+  b.For("i", 0, k / 16,
+        [&](Scalar i) {
+          const TensorHandle xa =
+              b.LoadGlobal("xa", At(ga, {block[0] * 16, i * 16}), {kF16, {16, 16}});
+          const TensorHandle w8 =
+              b.LoadGlobal("w8", At(gw, {i, block[1], 0}), {kU8, {96}, "local(3).spatial(32)"});
+          const TensorHandle w6 = b.View("w6", w8, {DataType::Int(6), {16, 8}, "mma_b"});
+          b.Dot(acc, xa, b.Cast("xb", w6, kF16), acc);
+        },
+        {.unroll = 2});
   b.If(block[0] == 0, [&] { b.Print(acc, "first"); });
   b.StoreGlobal(acc, At(gc, {block[0] * 16, block[1] * 8}));
   const absl::StatusOr<Program> program = b.Build();
   ASSERT_TRUE(program.ok()) << program.status();
-  EXPECT_EQ(PrintText(*program), R"(program matmul(m: i32 div(16), a: *f16, w: *u8 align(32), c: *f32) warps 1 {
+  EXPECT_EQ(PrintText(*program),
+            R"(program matmul(m: i32 div(16), a: *f16, w: *u8 align(32), c: *f32) warps 1 {
   const K = 64
   grid ceil_div(m, 16), 2
   let mma_b = local(2,1).column_spatial(4,8).local(2,1)
@@ -76,15 +80,15 @@ DiagId BuildError(absl::FunctionRef<void(ProgramBuilder*)> body) {
 }
 
 TEST(Builder, TheFirstMistakeIsReturned) {
-  EXPECT_EQ(BuildError([](ProgramBuilder* b) { b->Let("x", Scalar(1) + CastTo(kU32, b->Let("y", 1))); }),
-            DiagId{});
+  EXPECT_EQ(
+      BuildError([](ProgramBuilder* b) { b->Let("x", Scalar(1) + CastTo(kU32, b->Let("y", 1))); }),
+      DiagId{});
   EXPECT_EQ(BuildError([](ProgramBuilder* b) {
               const Scalar y = b->Let("y", 1);
               b->Let("x", (y + CastTo(kU32, y)) * 2);
             }),
             DiagId::kScalarTypes);
-  EXPECT_EQ(BuildError([](ProgramBuilder* b) { b->Layout("l", "local("); }),
-            DiagId::kLayoutSyntax);
+  EXPECT_EQ(BuildError([](ProgramBuilder* b) { b->Layout("l", "local("); }), DiagId::kLayoutSyntax);
   EXPECT_EQ(BuildError([](ProgramBuilder* b) {
               b->Register("r", 0.0, {kF32, {32}, "spatial(64)"});
             }),

@@ -42,18 +42,28 @@ std::optional<std::vector<int>> Definition(const RegisterLayout& result,
 }
 
 RegisterLayout RandomLayout(std::mt19937* random, int rank) {
-  RegisterLayout layout = *RegisterLayout::Local(std::vector<int64_t>(static_cast<size_t>(rank), 1));
+  RegisterLayout layout =
+      *RegisterLayout::Local(std::vector<int64_t>(static_cast<size_t>(rank), 1));
   const int factors = 1 + static_cast<int>((*random)() % 4);
   for (int f = 0; f < factors; ++f) {
     std::vector<int64_t> extents(static_cast<size_t>(rank), 1);
     for (int64_t& extent : extents) extent = (*random)() % 3 == 0 ? 2 : 1;
     absl::StatusOr<RegisterLayout> next = RegisterLayout::Local(extents);
     switch ((*random)() % 5) {
-      case 0: next = RegisterLayout::Spatial(extents); break;
-      case 1: next = RegisterLayout::ColumnSpatial(extents); break;
-      case 2: next = RegisterLayout::ColumnLocal(extents); break;
-      case 3: next = RegisterLayout::Replicated(2, rank); break;
-      default: break;
+      case 0:
+        next = RegisterLayout::Spatial(extents);
+        break;
+      case 1:
+        next = RegisterLayout::ColumnSpatial(extents);
+        break;
+      case 2:
+        next = RegisterLayout::ColumnLocal(extents);
+        break;
+      case 3:
+        next = RegisterLayout::Replicated(2, rank);
+        break;
+      default:
+        break;
     }
     layout = *Compose(layout, *next);
   }

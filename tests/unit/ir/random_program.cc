@@ -15,17 +15,27 @@ Scalar RandomProgram::IntExpr(const std::vector<Scalar>& variables, int depth) {
   const Scalar b = IntExpr(variables, depth - 1);
   switch (Below(14)) {
     case 0:
-    case 1: return a + b;
-    case 2: return a - b;
+    case 1:
+      return a + b;
+    case 2:
+      return a - b;
     case 3:
-    case 4: return a * b;
-    case 5: return a / Scalar(Below(30) + 1);
-    case 6: return a % Scalar(Below(30) + 1);
-    case 7: return Min(a, b);
-    case 8: return Max(a, b);
-    case 9: return CeilDiv(a, Scalar(Below(30) + 1));
-    case 10: return Select(BoolExpr(variables, depth - 1), a, b);
-    case 11: return MakeScalar(ExprOp::kNeg, {a});
+    case 4:
+      return a * b;
+    case 5:
+      return a / Scalar(Below(30) + 1);
+    case 6:
+      return a % Scalar(Below(30) + 1);
+    case 7:
+      return Min(a, b);
+    case 8:
+      return Max(a, b);
+    case 9:
+      return CeilDiv(a, Scalar(Below(30) + 1));
+    case 10:
+      return Select(BoolExpr(variables, depth - 1), a, b);
+    case 11:
+      return MakeScalar(ExprOp::kNeg, {a});
     case 12:
       return MakeScalar(Below(2) == 0 ? ExprOp::kShl : ExprOp::kShr, {a, Scalar(Below(34))});
     default:
@@ -80,7 +90,9 @@ void RandomProgram::Statements(ProgramBuilder* b, int count, int depth) {
 void RandomProgram::Statement(ProgramBuilder* b, int depth) {
   const int inner = depth < 4 ? 1 + Below(4) : 0;
   switch (Below(inner > 0 ? 10 : 5)) {
-    case 0: ints_.push_back(b->Let("a", IntExpr(ints_, 4))); return;
+    case 0:
+      ints_.push_back(b->Let("a", IntExpr(ints_, 4)));
+      return;
     case 1:
       mutables_.push_back(b->Mutable("v", kI32, IntExpr(ints_, 3)));
       ints_.push_back(mutables_.back());
@@ -92,7 +104,8 @@ void RandomProgram::Statement(ProgramBuilder* b, int depth) {
       return;
     case 3:
     case 4:
-    case 5: return TensorStatement(b);
+    case 5:
+      return TensorStatement(b);
     case 6:
     case 7: {
       LoopOptions options;
@@ -100,18 +113,22 @@ void RandomProgram::Statement(ProgramBuilder* b, int depth) {
       options.unroll = Below(3) == 0 ? 2 : 1;
       const Scalar begin = IntExpr(ints_, 2);
       const Scalar end = IntExpr(ints_, 2);
-      b->For("i", begin, end, [&](Scalar i) {
-        Scoped([&] {
-          ints_.push_back(i);
-          Statements(b, inner, depth + 1);
-          if (Below(4) == 0) b->If(BoolExpr(ints_, 3), [&] { b->Break(); });
-        });
-      }, options);
+      b->For(
+          "i", begin, end,
+          [&](Scalar i) {
+            Scoped([&] {
+              ints_.push_back(i);
+              Statements(b, inner, depth + 1);
+              if (Below(4) == 0) b->If(BoolExpr(ints_, 3), [&] { b->Break(); });
+            });
+          },
+          options);
       return;
     }
     case 8:
-      b->If(BoolExpr(ints_, 3), [&] { Scoped([&] { Statements(b, inner, depth + 1); }); },
-            [&] { Scoped([&] { Statements(b, Below(3), depth + 1); }); });
+      b->If(
+          BoolExpr(ints_, 3), [&] { Scoped([&] { Statements(b, inner, depth + 1); }); },
+          [&] { Scoped([&] { Statements(b, Below(3), depth + 1); }); });
       return;
     default:
       b->While(BoolExpr(ints_, 3), [&] {
@@ -122,30 +139,42 @@ void RandomProgram::Statement(ProgramBuilder* b, int depth) {
 }
 
 void RandomProgram::TensorStatement(ProgramBuilder* b) {
-  const auto any = [&] { return floats_[static_cast<size_t>(Below(static_cast<int>(floats_.size())))]; };
+  const auto any = [&] {
+    return floats_[static_cast<size_t>(Below(static_cast<int>(floats_.size())))];
+  };
   switch (Below(9)) {
     case 0:
       floats_.push_back(b->LoadGlobal("t", At(memory_, {IntExpr(ints_, 3), 0}), {kF32, {32}},
                                       {std::nullopt, static_cast<CacheHint>(Below(4))}));
       return;
     case 1:
-      floats_.push_back(b->LoadShared("t", At(shared_, {IntExpr(ints_, 2) % 4, 0}),
-                                      {kF32, {32}}, {std::vector<int>{1}, CacheHint::kDefault}));
+      floats_.push_back(b->LoadShared("t", At(shared_, {IntExpr(ints_, 2) % 4, 0}), {kF32, {32}},
+                                      {std::vector<int>{1}, CacheHint::kDefault}));
       return;
-    case 2: b->StoreGlobal(any(), At(memory_, {IntExpr(ints_, 2), 0})); return;
-    case 3: b->StoreShared(any(), At(shared_, {Below(4), 0})); return;
+    case 2:
+      b->StoreGlobal(any(), At(memory_, {IntExpr(ints_, 2), 0}));
+      return;
+    case 3:
+      b->StoreShared(any(), At(shared_, {Below(4), 0}));
+      return;
     case 4:
       b->CopyAsync(At(memory_, {IntExpr(ints_, 2), 0}), shared_, {kF32, {2, 32}},
                    {std::vector<int>{0, 1}, CacheHint::kStreaming});
       b->CommitGroup();
       b->WaitGroup(Below(3));
       return;
-    case 5: floats_.push_back(b->Apply("u", Opcode::kMul, {any(), 0.1 * Below(100)})); return;
-    case 6: b->Apply(any(), Opcode::kFma, {any(), any(), Scalar(Below(3))}); return;
-    case 7: b->Print(any(), "say \"hi\"\n\x01"); return;
+    case 5:
+      floats_.push_back(b->Apply("u", Opcode::kMul, {any(), 0.1 * Below(100)}));
+      return;
+    case 6:
+      b->Apply(any(), Opcode::kFma, {any(), any(), Scalar(Below(3))});
+      return;
+    case 7:
+      b->Print(any(), "say \"hi\"\n\x01");
+      return;
     default:
-      floats_.push_back(b->Register("r", CastTo(kF32, IndexOf(0) * 3 + IntExpr(ints_, 2)),
-                                    {kF32, {32}}));
+      floats_.push_back(
+          b->Register("r", CastTo(kF32, IndexOf(0) * 3 + IntExpr(ints_, 2)), {kF32, {32}}));
   }
 }
 

@@ -29,9 +29,9 @@ class RandomProgram {
   void Scoped(Body body);
 
   std::mt19937 random_;
-  std::vector<Scalar> ints_;           // in scope, type i32
+  std::vector<Scalar> ints_;  // in scope, type i32
   std::vector<Scalar> mutables_;
-  std::vector<TensorHandle> floats_;   // f32[32] spatial(32)
+  std::vector<TensorHandle> floats_;  // f32[32] spatial(32)
   TensorHandle memory_, shared_;
   bool in_loop_ = false;
 };

@@ -188,9 +188,15 @@ TEST(Text, DamagedTextIsAnErrorOrAProgram) {
     for (int k = 0; k < 1 + i % 4; ++k) {
       const size_t at = random() % text.size();
       switch (random() % 3) {
-        case 0: text[at] = alphabet[random() % alphabet.size()]; break;
-        case 1: text.erase(at, 1 + random() % 8); break;
-        default: text.insert(at, text.substr(random() % text.size(), random() % 20)); break;
+        case 0:
+          text[at] = alphabet[random() % alphabet.size()];
+          break;
+        case 1:
+          text.erase(at, 1 + random() % 8);
+          break;
+        default:
+          text.insert(at, text.substr(random() % text.size(), random() % 20));
+          break;
       }
     }
     texts.push_back(std::move(text));
@@ -268,7 +274,8 @@ TEST(Text, LargeTextsAreReadInLinearTime) {
   std::string errors;
   while (errors.size() < (8 << 20)) errors += "let x = ) ( ; \"\n";
   std::string consts = "const C0 = 1";
-  for (int i = 1; i < 100000; ++i) absl::StrAppend(&consts, ",\nC", i, " = C", i - 1, " + C", i - 1);
+  for (int i = 1; i < 100000; ++i)
+    absl::StrAppend(&consts, ",\nC", i, " = C", i - 1, " + C", i - 1);
   const auto start = std::chrono::steady_clock::now();
   EXPECT_TRUE(LoadText(With(many), Limits()).ok());
   EXPECT_FALSE(ParseText(With(errors), Limits()).ok());

@@ -23,7 +23,8 @@ Program Sample() {
     }
   }
   exit
-})", Limits());
+})",
+                                            Limits());
   EXPECT_TRUE(module.ok()) << module.status();
   return module->programs[0];
 }
@@ -40,11 +41,11 @@ TEST(Walk, VisitsInOrderWithPaths) {
         EXPECT_EQ(path.depth(), open);
       },
       [&](const Stmt&, const StmtPath&) { --open; });
-  EXPECT_EQ(paths, (std::vector<std::string>{
-                       "p.body[0]", "p.body[1]", "p.body[1].for.body[0]",
-                       "p.body[1].for.body[0].if.then[0]", "p.body[1].for.body[0].if.else[0]",
-                       "p.body[1].for.body[1]", "p.body[1].for.body[1].while.body[0]",
-                       "p.body[2]"}));
+  EXPECT_EQ(paths,
+            (std::vector<std::string>{"p.body[0]", "p.body[1]", "p.body[1].for.body[0]",
+                                      "p.body[1].for.body[0].if.then[0]",
+                                      "p.body[1].for.body[0].if.else[0]", "p.body[1].for.body[1]",
+                                      "p.body[1].for.body[1].while.body[0]", "p.body[2]"}));
   EXPECT_EQ(open, 0);
   EXPECT_EQ(deepest, 3);
 }
@@ -57,9 +58,8 @@ TEST(Walk, ExpressionsAreThoseOfTheStatementItself) {
   });
   EXPECT_EQ(count, 1 + 3 + 1 + 1 + 1);
   WalkStatements(&program, [&](Stmt& stmt, const StmtPath&) {
-    RewriteExpressions(&stmt, [](const ExprPtr& e) {
-      return e->type.is_bool() ? Literal(kBool, 1) : e;
-    });
+    RewriteExpressions(&stmt,
+                       [](const ExprPtr& e) { return e->type.is_bool() ? Literal(kBool, 1) : e; });
   });
   EXPECT_NE(PrintText(program).find("while true {"), std::string::npos);
 }
