@@ -1,6 +1,7 @@
 // tilusc bench compile: how long each stage of a compile takes.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -51,13 +52,17 @@ void MeasureCubins(const Session& session, const ProgramInput& input,
   (*samples)[kCubin].push_back(MillisecondsSince(start));
 }
 
+// Whole nanoseconds, so that no digits are printed that mean nothing.
+double Rounded(double milliseconds) { return std::round(milliseconds * 1e6) / 1e6; }
+
 // null where a stage was not timed.
 Json Median(Samples& samples, const char* stage) {
   std::vector<double>& values = samples[stage];
   if (values.empty()) return nullptr;
   std::sort(values.begin(), values.end());
   const size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  return Rounded(values.size() % 2 == 1 ? values[middle]
+                                        : (values[middle - 1] + values[middle]) / 2);
 }
 
 std::string Row(const std::string& stage, const Json& milliseconds) {

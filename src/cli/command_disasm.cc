@@ -84,8 +84,8 @@ class TemporaryFile {
     const char* folder = std::getenv("TMPDIR");
     path_ = Cat(folder == nullptr || *folder == '\0' ? "/tmp" : folder, "/tilusc.XXXXXX");
     const int file = ::mkostemp(path_.data(), O_CLOEXEC);
-    const bool written =
-        file >= 0 && ::write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
+    const ssize_t size = static_cast<ssize_t>(bytes.size());
+    const bool written = file >= 0 && ::write(file, bytes.data(), bytes.size()) == size;
     const int error = errno;
     if (file >= 0) ::close(file);
     if (!written) {

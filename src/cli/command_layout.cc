@@ -37,8 +37,8 @@ struct PairOptions {
 void Divide(const PairOptions& options, Tool& tool) {
   const Layout whole = ParseLayout(options.first);
   const Layout divisor = ParseLayout(options.second);
-  const Layout quotient = Make<Layout>(options.left ? tilus_layout_left_divide : tilus_layout_divide,
-                                       whole.get(), divisor.get());
+  const auto divide = options.left ? tilus_layout_left_divide : tilus_layout_divide;
+  const Layout quotient = Make<Layout>(divide, whole.get(), divisor.get());
   PrintLayout(quotient.get(), tool.json ? As::kJson : As::kText);
 }
 

@@ -80,7 +80,8 @@ void AddProgramCommands(CLI::App* parent, Tool* tool) {
 
   auto print = std::make_shared<PrintOptions>();
   app = AddCommand(parent, "print", "Print a program as text, protobuf or JSON",
-                   "  tilusc print matmul.pb\n  tilusc print matmul.tilus --emit proto -o matmul.pb");
+                   "  tilusc print matmul.pb\n"
+                   "  tilusc print matmul.tilus --emit proto -o matmul.pb");
   app->add_option("P", print->program, "A program, text or protobuf, or a module; - for stdin")
       ->required();
   app->add_option("--emit", print->emit, "text (default), proto or json")->option_text("FORM");

@@ -74,7 +74,8 @@ void AddRunCommand(CLI::App* parent, Tool* tool) {
       "  tilusc run twice.tilus --arg n=100 --arg x=@x.npy --out x=doubled.npy:f32:100\n"
       "  tilusc run matmul.tilus --kernel matmul --device simulate --arg m=16 --arg a=@a.npy "
       "--arg w=@w.npy --out c=c.npy:f16:16x1536\n"
-      "bf16 travels as u2, 8-bit floats as u1, types of other widths as u1 arrays of packed bytes.");
+      "bf16 travels as u2, 8-bit floats as u1, types that are not whole bytes as u1 arrays of\n"
+      "their packed bytes.");
   app->add_option("P", options->program, "A program, text or protobuf, or a module; - for stdin")
       ->required();
   app->add_option("--kernel", options->kernel, "Which kernel, where there are several")

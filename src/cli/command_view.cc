@@ -104,7 +104,7 @@ void AddViewCommand(CLI::App* layout, Tool* tool) {
       layout, "view", "Tell whether registers may be viewed as another type and layout",
       "  tilusc layout view u8 'local(3).spatial(32)' i6 "
       "'local(2,1).column_spatial(4,8).local(2,1)'\n"
-      "  tilusc layout view u32 'spatial(32).local(2)' f16 'spatial(32).local(2)' --bits 32 --json\n"
+      "  tilusc layout view u32 'spatial(32).local(2)' f16 'spatial(32).local(2)' --bits 32\n"
       "  tilusc layout view u8 'local(3).spatial(32)' i6 'spatial(32).local(4)' --at 5,7 --json");
   app->add_option("TYPE1", options->source_type, "Element type of the registers")->required();
   app->add_option("EXPR1", options->source_layout, "Their layout")->required();

@@ -88,6 +88,8 @@ Exit Main(int argc, char** argv) {
   CLI::App app("Compile, run and inspect tile-level GPU programs.", "tilusc");
   app.set_version_flag("--version", VersionText);
   app.require_subcommand(1);
+  // Arguments are named by what they stand for; that they are text says nothing.
+  for (const char* word : {"TEXT", "REQUIRED"}) app.get_formatter()->label(word, "");
   app.footer(
       "Exit codes: 0 an answer was given, 1 the input is at fault, 2 the command line is,\n"
       "3 the environment is (file, device, assembler). Files named - are stdin or stdout.");

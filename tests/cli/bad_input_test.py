@@ -56,14 +56,15 @@ TEXTS = [
     ("2^40 elements", body("a = register 0.0 : f32[1099511627776]"), "T0014"),
     ("extents that overflow 64 bits",
      body("a = register 0.0 : f32[4294967296, 4294967296, 4294967296]"), "T0014"),
-    ("more dimensions than the limit", body("a = register 0.0 : f32[1,1,1,1,1,1,1,1,1]"), "T0013"),
+    ("more dimensions than the limit", body("a = register 0.0 : f32[1,1,1,1,1,1,1,1,1]"),
+     "T0013"),
     ("a tensor beyond the register file", body("a = register 0.0 : f32[8192]"), "T0272"),
     ("a division by zero", body("for i in 0 .. n / 0 {", "}"), "T0344"),
     ("an unroll bomb",
      body("for i in 0 .. 1000 unroll {", "for j in 0 .. 1000 unroll {", LOAD, "}", "}"), "T0015"),
     ("deep nesting of statements", body(*["if n > 0 {"] * 100, *["}"] * 100), "T0011"),
-    ("deep nesting of expressions", body(LOAD.replace("[0]", "[" + "(" * 5000 + "1" + ")" * 5000 + "]")),
-     "T0011"),
+    ("deep nesting of expressions",
+     body(LOAD.replace("[0]", "[" + "(" * 5000 + "1" + ")" * 5000 + "]")), "T0011"),
     ("operands of other types", body(LOAD, "b = register 0 : i32[32] spatial(32)",
                                      "c = add a, b"), "T0260"),
 ]
@@ -200,11 +201,12 @@ class Expressions(TestCase):
                             ("equal", expression, "local(1)"), ("divide", "local(1)", expression),
                             ("view", "u8", "local(1)", "u8", expression)):
                 result = run("layout", *command, "--json")
-                self.assertEqual((result.code, result.out), (1, b""), (command[:1], expression[:50]))
+                self.assertEqual((result.code, result.out), (1, b""), (command[0], expression[:50]))
                 found = json.loads(result.err)[0]["id"]
                 self.assertIn(found, {diagnostic} if diagnostic else
                               {"T0220", "T0222", "T0223", "T0224"}, expression[:50])
-        for name in ["", "x4", "u0", "u17", "i65", "f8", "f9e4m4", "f8e4m4", "f8e0m7", "u99999999999"]:
+        for name in ["", "x4", "u0", "u17", "i65", "f8", "f9e4m4", "f8e4m4", "f8e0m7",
+                     "u99999999999"]:
             result = run("type", "codes", name, "--json")
             self.assertEqual((result.code, result.out), (1, b""), name)
             self.assertIn(json.loads(result.err)[0]["id"], {"T0200", "T0201", "T0202"}, name)

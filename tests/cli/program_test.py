@@ -23,8 +23,8 @@ class Print(TestCase):
         self.answer("print", program, "--emit", "proto", "-o", binary)
         self.assertEqual(self.answer("print", binary).text, ADD_ONE)
         self.assertEqual(self.answer("print", "-", stdin=binary.read_bytes()).text, ADD_ONE)
-        self.assertEqual(self.answer("print", "--emit", "json", program).json["programs"][0]["name"],
-                         "add_one")
+        printed = self.answer("print", "--emit", "json", program).json
+        self.assertEqual(printed["programs"][0]["name"], "add_one")
 
     def test_every_example_prints_to_itself(self):
         for path in sorted((SOURCE / "examples").glob("*.tilus")):
@@ -174,8 +174,8 @@ class Files(TestCase):
 
     def test_a_failure_leaves_the_old_file(self):
         old = self.write("m", "old")
-        self.refused(1, "T0104", "compile", self.write("bad.tilus", ADD_ONE.replace("add a", "ad a")),
-                     "-o", old)
+        program = self.write("bad.tilus", ADD_ONE.replace("add a", "ad a"))
+        self.refused(1, "T0104", "compile", program, "-o", old)
         self.assertEqual(old.read_text(), "old")
         self.assertEqual(len(list(self.folder.iterdir())), 2)
 
