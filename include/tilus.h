@@ -381,13 +381,15 @@ TILUS_API tilus_error *tilus_context_options_set_progress(tilus_context_options 
                                                           tilus_release_fn release);
 
 /// Bytes of compiled modules kept in memory (default 64 MiB, 0 = none), least recently used first
-/// out. [0.1 | - | one thread | NULL: error | -]
+/// out. Under the same options an input is found again by its bytes, a tilus_program by its content.
+/// [0.1 | - | one thread | NULL: error | -]
 TILUS_API tilus_error *tilus_context_options_set_memory_cache(tilus_context_options *options,
                                                               uint64_t bytes);
 
-/// Keeps compiled modules on disk, in `folder`, or where that is empty in $TILUS_CACHE_DIR, else
-/// $XDG_CACHE_HOME/tilus, else ~/.cache/tilus. Off by default. The folder may be shared by many
-/// processes; a corrupt entry counts as absent, a folder that cannot be written is logged once.
+/// Keeps cubins on disk (the PTX is quicker made than read), in `folder`, or where that is empty in
+/// $TILUS_CACHE_DIR, else $XDG_CACHE_HOME/tilus, else ~/.cache/tilus. Off by default. The folder
+/// may be shared by many processes; an entry that is damaged counts as absent, and a folder that
+/// cannot be written is logged once.
 /// [0.1 | - | one thread | NULL: error | -]
 TILUS_API tilus_error *tilus_context_options_set_disk_cache(tilus_context_options *options,
                                                             tilus_string folder);

@@ -403,8 +403,8 @@ TILUS_API void tilus_shared_layout_destroy(tilus_shared_layout *layout);
 //
 // The weight transform: a matrix of codes is cut into tiles of a register layout, and the bytes
 // that each thread's registers hold are laid out so that u8 loads bring them in without any work:
-// byte j of thread t of a tile sits at (j / n1) * T * n1 + t * n1 + j mod n1, with n1 = gcd(bytes of
-// a thread, 16). Where a thread's share is not whole bytes the tile is repeated 2, 4 or 8 times
+// byte j of thread t of a tile sits at (j / n1) * T * n1 + t * n1 + j mod n1, with
+// n1 = gcd(bytes of a thread, 16). Where a thread's share is not whole bytes the tile is repeated 2, 4 or 8 times
 // along k. Ragged edges are filled with code 0. Tiles follow each other in row-major order.
 
 /// How a matrix is packed.

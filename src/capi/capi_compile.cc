@@ -46,7 +46,7 @@ absl::Status CompileInto(const tilus_context& context, tilus_buffer program,
   TILUS_RETURN_IF_ERROR(NotNull(out, "out"));
   TILUS_ASSIGN_OR_RETURN(const absl::string_view bytes, BytesOf(program, "program"));
   TILUS_ASSIGN_OR_RETURN(auto module, CompileBytes(context.state, bytes, settings));
-  *out = new tilus_module{std::move(module)};
+  *out = new tilus_module{context.state, std::move(module)};
   return absl::OkStatus();
 }
 
@@ -85,7 +85,7 @@ tilus_error* tilus_program_compile(const tilus_program* program,
                        TILUS_ASSIGN_OR_RETURN(
                            auto module,
                            CompileProgram(*program, SettingsOf(options, defaults)));
-                       *out = new tilus_module{std::move(module)};
+                       *out = new tilus_module{program->context, std::move(module)};
                        return absl::OkStatus();
                      });
 }

@@ -47,16 +47,28 @@ const LimitRow* FindLimit(tilus_limit limit) {
 
 template <typename Function>
 tilus_error* SetOptionCallback(tilus_context_options* options,
-                               CallbackPtr<Function> ContextState::*slot, Function function,
+                               CallbackPtr<Function> ContextSettings::*slot, Function function,
                                void* user, tilus_release_fn release) {
   return Guard([&]() -> absl::Status {
     TILUS_RETURN_IF_ERROR(NotNull(options, "options"));
-    SetCallback(function, user, release, &(options->state.*slot));
+    SetCallback(function, user, release, &(options->settings.*slot));
     return absl::OkStatus();
   });
 }
 
 }  // namespace
+
+void LogWarnings(const ContextState& context, const absl::Status& status) {
+  if (context.log == nullptr) return;
+  for (Diagnostic& d : DiagnosticsOf(status)) {
+    d.severity = Severity::kWarning;
+    for (std::string* text : {&d.path, &d.message, &d.hint, &d.excerpt}) *text = ValidUtf8(*text);
+    const std::string id = DiagIdText(d.id);
+    const std::string source;
+    const tilus_diagnostic entry = DiagnosticView(d, id, source);
+    context.log->function()(context.log->user(), &entry);
+  }
+}
 
 uint64_t LimitOf(const ir::Limits& limits, tilus_limit limit) {
   const LimitRow* row = FindLimit(limit);
@@ -88,32 +100,32 @@ tilus_error* tilus_context_options_set_limit(tilus_context_options* options, til
     if (value < 1 || value > row->most) {
       return OutOfRange("value", absl::StrCat(value, " is not from 1 to ", row->most));
     }
-    row->set(options->state.limits, static_cast<int64_t>(value));
+    row->set(options->settings.limits, static_cast<int64_t>(value));
     return absl::OkStatus();
   });
 }
 
 tilus_error* tilus_context_options_set_log(tilus_context_options* options, tilus_log_fn log,
                                            void* user, tilus_release_fn release) {
-  return SetOptionCallback(options, &ContextState::log, log, user, release);
+  return SetOptionCallback(options, &ContextSettings::log, log, user, release);
 }
 
 tilus_error* tilus_context_options_set_print(tilus_context_options* options, tilus_print_fn print,
                                              void* user, tilus_release_fn release) {
-  return SetOptionCallback(options, &ContextState::print, print, user, release);
+  return SetOptionCallback(options, &ContextSettings::print, print, user, release);
 }
 
 tilus_error* tilus_context_options_set_progress(tilus_context_options* options,
                                                 tilus_progress_fn progress, void* user,
                                                 tilus_release_fn release) {
-  return SetOptionCallback(options, &ContextState::progress, progress, user, release);
+  return SetOptionCallback(options, &ContextSettings::progress, progress, user, release);
 }
 
 tilus_error* tilus_context_options_set_memory_cache(tilus_context_options* options,
                                                     uint64_t bytes) {
   return Guard([&]() -> absl::Status {
     TILUS_RETURN_IF_ERROR(NotNull(options, "options"));
-    options->state.memory_cache_bytes = bytes;
+    options->settings.memory_cache_bytes = bytes;
     return absl::OkStatus();
   });
 }
@@ -122,12 +134,13 @@ tilus_error* tilus_context_options_set_disk_cache(tilus_context_options* options
                                                   tilus_string folder) {
   return Guard([&]() -> absl::Status {
     TILUS_RETURN_IF_ERROR(NotNull(options, "options"));
-    TILUS_ASSIGN_OR_RETURN(const absl::string_view path, BytesOf({folder.data, folder.size}, "folder"));
+    TILUS_ASSIGN_OR_RETURN(const absl::string_view path,
+                           BytesOf({folder.data, folder.size}, "folder"));
     if (path.find('\0') != absl::string_view::npos) {
       return BadArgument("folder", "the path has a NUL byte in it");
     }
-    options->state.disk_cache_folder = std::string(path);
-    options->state.disk_cache = DiskCache::kOn;
+    options->settings.disk_cache_folder = std::string(path);
+    options->settings.disk_cache = DiskCache::kOn;
     return absl::OkStatus();
   });
 }
@@ -135,8 +148,8 @@ tilus_error* tilus_context_options_set_disk_cache(tilus_context_options* options
 tilus_error* tilus_context_create(const tilus_context_options* options, tilus_context** out) {
   return Guard([&]() -> absl::Status {
     TILUS_RETURN_IF_ERROR(NotNull(out, "out"));
-    auto state = options == nullptr ? std::make_shared<ContextState>()
-                                    : std::make_shared<ContextState>(options->state);
+    auto state = std::make_shared<ContextState>(options == nullptr ? ContextSettings()
+                                                                   : options->settings);
     auto context = std::make_unique<tilus_context>();
     context->state = std::move(state);
     *out = context.release();

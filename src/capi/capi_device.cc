@@ -34,7 +34,8 @@ absl::StatusOr<std::shared_ptr<DeviceState>> OpenDevice(const tilus_context& con
                          absl::StrCat("there is one such device, number 0, not ", ordinal));
       }
       return std::make_shared<DeviceState>(context.state, kind);
-    default: return BadArgument("kind", absl::StrCat(static_cast<uint32_t>(kind), " names no kind"));
+    default:
+      return BadArgument("kind", absl::StrCat(static_cast<uint32_t>(kind), " names no kind"));
   }
 }
 

@@ -87,9 +87,10 @@ tilus_error* ErrorOf(const absl::Status& status, absl::string_view source) noexc
 }
 
 absl::Status StoppedByCallback(tilus_code code, absl::string_view callback) {
-  absl::Status status = MakeError(
-      DiagId::kStoppedByCallback, absl::StrCat("the ", callback, " callback answered ",
-                                               ToView(tilus_code_name(code)), " (", int{code}, ")"));
+  absl::Status status =
+      MakeError(DiagId::kStoppedByCallback,
+                absl::StrCat("the ", callback, " callback answered ",
+                             ToView(tilus_code_name(code)), " (", static_cast<int>(code), ")"));
   status.SetPayload(kCodeUrl, absl::Cord(absl::StrCat(static_cast<int>(code))));
   return status;
 }

@@ -32,7 +32,7 @@ std::string ImageFor(const ModuleState& module, size_t target, const DeviceState
   const compile::TargetCode& code = module.code().targets[target];
   const int sm = device.info().compute_major * 10 + device.info().compute_minor;
   if (code.target.sm == sm) {
-    absl::StatusOr<std::string> cubin = module.Cubin(target);
+    absl::StatusOr<std::string> cubin = module.Cubin(device.context(), target);
     if (cubin.ok()) return *std::move(cubin);
   }
   return code.ptx;

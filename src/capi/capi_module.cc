@@ -18,11 +18,12 @@ bool IsOfTarget(tilus_image image) {
          image == TILUS_IMAGE_THREAD_LEVEL;
 }
 
-absl::StatusOr<std::string> TargetImage(const ModuleState& module, tilus_image image,
+absl::StatusOr<std::string> TargetImage(const tilus_module& handle, tilus_image image,
                                         size_t target) {
+  const ModuleState& module = *handle.state;
   const compile::TargetCode& code = module.code().targets[target];
   if (image == TILUS_IMAGE_PTX) return code.ptx;
-  if (image == TILUS_IMAGE_CUBIN) return module.Cubin(target);
+  if (image == TILUS_IMAGE_CUBIN) return module.Cubin(*handle.context, target);
   std::string text;
   for (const machine::Kernel& kernel : code.kernels.kernels) {
     absl::StrAppend(&text, text.empty() ? "" : "\n", machine::Print(kernel));
@@ -30,18 +31,20 @@ absl::StatusOr<std::string> TargetImage(const ModuleState& module, tilus_image i
   return text;
 }
 
-absl::StatusOr<std::string> Image(const ModuleState& module, tilus_image image,
+absl::StatusOr<std::string> Image(const tilus_module& handle, tilus_image image,
                                   absl::string_view target) {
+  const ModuleState& module = *handle.state;
   if (IsOfTarget(image)) {
     TILUS_ASSIGN_OR_RETURN(const size_t index, module.FindTarget(target));
-    return TargetImage(module, image, index);
+    return TargetImage(handle, image, index);
   }
   const ir::Module& source = module.code().source;
   switch (image) {
     case TILUS_IMAGE_TEXT: return ir::PrintText(source);
     case TILUS_IMAGE_PROTOBUF: return wire::Encode(source);
     case TILUS_IMAGE_JSON: return ProgramJson(wire::Encode(source));
-    default: return BadArgument("image", absl::StrCat(static_cast<uint32_t>(image), " names no image"));
+    default:
+      return BadArgument("image", absl::StrCat(static_cast<uint32_t>(image), " names no image"));
   }
 }
 
@@ -80,7 +83,7 @@ tilus_error* tilus_module_image(const tilus_module* module, tilus_image image, t
     TILUS_RETURN_IF_ERROR(NotNull(module, "module"));
     TILUS_RETURN_IF_ERROR(NotNull(out, "out"));
     TILUS_ASSIGN_OR_RETURN(const absl::string_view name, TextOf(target, "target"));
-    TILUS_ASSIGN_OR_RETURN(std::string bytes, Image(*module->state, image, name));
+    TILUS_ASSIGN_OR_RETURN(std::string bytes, Image(*module, image, name));
     GiveBlob(std::move(bytes), out);
     return absl::OkStatus();
   });
@@ -103,7 +106,7 @@ tilus_error* tilus_module_restore(tilus_context* context, tilus_buffer bytes, ti
     TILUS_ASSIGN_OR_RETURN(const absl::string_view view, BytesOf(bytes, "bytes"));
     TILUS_ASSIGN_OR_RETURN(SavedModule saved, ReadModuleFile(view));
     TILUS_ASSIGN_OR_RETURN(auto state, Restore(*context, std::move(saved)));
-    *out = new tilus_module{std::move(state)};
+    *out = new tilus_module{context->state, std::move(state)};
     return absl::OkStatus();
   });
 }

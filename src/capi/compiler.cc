@@ -2,14 +2,29 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "capi/error.h"
 #include "capi/program_handle.h"
 #include "capi/text.h"
 #include "compile/compile.h"
+#include "wire/wire.h"
 
 namespace tilus::capi {
 namespace {
+
+// The module, with what the options ask for beyond its code.
+absl::StatusOr<std::shared_ptr<const ModuleState>> Assembled(
+    const ContextState& context, std::shared_ptr<const ModuleState> module,
+    const CompileSettings& settings) {
+  if (settings.assembly == TILUS_ASSEMBLY_NOW) {
+    for (size_t i = 0; i < module->code().targets.size(); ++i) {
+      TILUS_RETURN_IF_ERROR(module->Cubin(context, i).status());
+    }
+  }
+  return module;
+}
 
 // One compile: the callbacks that it calls, and the answer that ended it.
 class Job {
@@ -42,14 +57,9 @@ class Job {
     TILUS_RETURN_IF_ERROR(compilation.status());
     const auto contract = settings_.contract ? ModuleState::Contract::kAllowed
                                              : ModuleState::Contract::kAsWritten;
-    auto module =
-        std::make_shared<const ModuleState>(context_, *std::move(compilation), contract);
-    if (settings_.assembly == TILUS_ASSEMBLY_NOW) {
-      for (size_t i = 0; i < module->code().targets.size(); ++i) {
-        TILUS_RETURN_IF_ERROR(module->Cubin(i).status());
-      }
-    }
-    return module;
+    return Assembled(*context_,
+                     std::make_shared<const ModuleState>(*std::move(compilation), contract),
+                     settings_);
   }
 
  private:
@@ -81,20 +91,55 @@ class Job {
   const char* stopper_ = "";
 };
 
+// Names what a compile of `content` under `settings` gives; `kind` says what the content is.
+std::string CacheKey(absl::string_view kind, absl::string_view content,
+                     const CompileSettings& settings) {
+  return Digest128(absl::StrCat(kind, "\n", absl::StrJoin(settings.targets, ","), "\n",
+                                settings.contract ? "contract" : "", "\n", content.size(), "\n",
+                                content));
+}
+
+// Puts a module where later compiles of the same program find it.
+void Keep(const ContextState& context, const std::string& alias, const CompileSettings& settings,
+          const std::shared_ptr<const ModuleState>& module) {
+  const std::string content = wire::Encode(module->code().source);
+  // The thread-level code weighs several times its PTX.
+  uint64_t bytes = 4096 + 8 * content.size();
+  for (const compile::TargetCode& code : module->code().targets) bytes += 8 * code.ptx.size();
+  context.modules.Insert(CacheKey("program", content, settings), alias, module, bytes);
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const ModuleState>> CompileBytes(
     std::shared_ptr<const ContextState> context, absl::string_view bytes,
     const CompileSettings& settings) {
-  Job job(std::move(context), settings);
-  return job.Finish(compile::CompileBytes(bytes, job.options()));
+  const bool cached = context->modules.enabled() && settings.dump == nullptr;
+  std::string alias;
+  if (cached) {
+    alias = CacheKey("input", bytes, settings);
+    if (auto module = context->modules.Find(alias)) return Assembled(*context, module, settings);
+  }
+  Job job(context, settings);
+  TILUS_ASSIGN_OR_RETURN(auto module, job.Finish(compile::CompileBytes(bytes, job.options())));
+  if (cached) Keep(*context, alias, settings, module);
+  return module;
 }
 
 absl::StatusOr<std::shared_ptr<const ModuleState>> CompileProgram(
     const tilus_program& program, const CompileSettings& settings) {
+  const ContextState& context = *program.context;
+  const bool cached = context.modules.enabled() && settings.dump == nullptr;
   Job job(program.context, settings);
-  TILUS_ASSIGN_OR_RETURN(ir::Module module, VerifiedModule(program));
-  return job.Finish(compile::CompileModule(std::move(module), job.options()));
+  TILUS_ASSIGN_OR_RETURN(ir::Module source, VerifiedModule(program));
+  if (cached) {
+    const std::string key = CacheKey("program", wire::Encode(source), settings);
+    if (auto module = context.modules.Find(key)) return Assembled(context, module, settings);
+  }
+  TILUS_ASSIGN_OR_RETURN(auto module,
+                         job.Finish(compile::CompileModule(std::move(source), job.options())));
+  if (cached) Keep(context, {}, settings, module);
+  return module;
 }
 
 const std::vector<std::string>& PassNames() {

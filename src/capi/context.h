@@ -5,8 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
+#include "absl/status/status.h"
+#include "capi/cubin_cache.h"
+#include "capi/module_cache.h"
 #include "ir/program.h"
 #include "tilus.h"
 
@@ -55,7 +59,8 @@ void SetCallback(Function function, void* user, tilus_release_fn release,
 
 enum class DiskCache : uint8_t { kOff, kOn };
 
-struct ContextState {
+// What the options set.
+struct ContextSettings {
   ir::Limits limits;
   CallbackPtr<tilus_log_fn> log;
   CallbackPtr<tilus_print_fn> print;
@@ -65,13 +70,28 @@ struct ContextState {
   std::string disk_cache_folder;  // empty: the environment's
 };
 
+// Shared by a context handle and everything made with it.
+struct ContextState : ContextSettings {
+  explicit ContextState(const ContextSettings& settings)
+      : ContextSettings(settings), modules(settings.memory_cache_bytes) {
+    if (settings.disk_cache == DiskCache::kOn) cubins.emplace(settings.disk_cache_folder);
+  }
+
+  mutable ModuleCache modules;
+  std::optional<CubinCache> cubins;
+  mutable std::once_flag cache_failure_logged;
+};
+
+// Shows the log callback a warning for each error of `status`.
+void LogWarnings(const ContextState& context, const absl::Status& status);
+
 // The limit as a number; 0 for one without name.
 uint64_t LimitOf(const ir::Limits& limits, tilus_limit limit);
 
 }  // namespace tilus::capi
 
 struct tilus_context_options {
-  tilus::capi::ContextState state;
+  tilus::capi::ContextSettings settings;
 };
 
 struct tilus_context {

@@ -1,12 +1,10 @@
 #include "capi/module_file.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "base/diagnostic.h"
+#include "capi/module_cache.h"
 
 namespace tilus::capi {
 namespace {
@@ -24,12 +22,6 @@ void AppendNumber(Number value, std::string* out) {
 void AppendString(absl::string_view text, std::string* out) {
   AppendNumber<uint64_t>(text.size(), out);
   out->append(text.data(), text.size());
-}
-
-std::string Digest(absl::string_view bytes) {
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
-  return std::string(reinterpret_cast<const char*>(canonical.digest), sizeof canonical.digest);
 }
 
 // Reads from the front; once something is missing, everything is.
@@ -93,7 +85,7 @@ absl::StatusOr<absl::string_view> Payload(absl::string_view bytes) {
     return Damaged(absl::StrCat("it has ", reader.left(), " bytes of content, not ", size));
   }
   const absl::string_view payload = bytes.substr(kHeaderBytes);
-  if (Digest(payload) != digest) return Damaged("its checksum does not match");
+  if (Digest128(payload) != digest) return Damaged("its checksum does not match");
   return payload;
 }
 
@@ -113,7 +105,7 @@ std::string WriteModuleFile(const SavedModule& module) {
   AppendNumber<uint32_t>(kFormat, &file);
   AppendNumber<uint32_t>(0, &file);
   AppendNumber<uint64_t>(payload.size(), &file);
-  return absl::StrCat(file, Digest(payload), payload);
+  return absl::StrCat(file, Digest128(payload), payload);
 }
 
 absl::StatusOr<SavedModule> ReadModuleFile(absl::string_view bytes) {

@@ -25,6 +25,22 @@ absl::StatusOr<size_t> Find(const std::vector<std::string>& names, absl::string_
   return MakeError(id, absl::StrCat("the module has no ", what, " \"", name, "\""), hint);
 }
 
+// The cubin of a target's PTX, from the disk cache where it is there.
+absl::StatusOr<std::string> Assemble(const ContextState& context,
+                                     const compile::TargetCode& code) {
+  const char* target = code.target.name;
+  if (!context.cubins) return assemble::AssembleCubin(code.ptx, target);
+  const assemble::AssemblerInfo assembler = assemble::FindAssembler();
+  const std::string key = CubinCache::Key(
+      code.ptx, target, absl::StrCat(assembler.version_major, ".", assembler.version_minor));
+  if (std::optional<std::string> cubin = context.cubins->Find(key)) return *std::move(cubin);
+  TILUS_ASSIGN_OR_RETURN(std::string cubin, assemble::AssembleCubin(code.ptx, target));
+  if (absl::Status status = context.cubins->Insert(key, cubin); !status.ok()) {
+    std::call_once(context.cache_failure_logged, [&] { LogWarnings(context, status); });
+  }
+  return cubin;
+}
+
 }  // namespace
 
 absl::StatusOr<size_t> ModuleState::FindTarget(absl::string_view name) const {
@@ -39,12 +55,12 @@ absl::StatusOr<size_t> ModuleState::FindKernel(absl::string_view name) const {
   return Find(names, name, DiagId::kNoSuchKernel, "kernel");
 }
 
-absl::StatusOr<std::string> ModuleState::Cubin(size_t target) const {
+absl::StatusOr<std::string> ModuleState::Cubin(const ContextState& context,
+                                               size_t target) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (cubins_[target].empty()) {
     const auto begin = std::chrono::steady_clock::now();
-    const compile::TargetCode& code = code_.targets[target];
-    TILUS_ASSIGN_OR_RETURN(cubins_[target], assemble::AssembleCubin(code.ptx, code.target.name));
+    TILUS_ASSIGN_OR_RETURN(cubins_[target], Assemble(context, code_.targets[target]));
     const auto time = std::chrono::steady_clock::now() - begin;
     assembly_microseconds_ += std::chrono::duration<double, std::micro>(time).count();
   }

@@ -14,19 +14,15 @@
 
 namespace tilus::capi {
 
-// Shared by the handles of a module, its executables and the cache.
+// Shared by the handles of a module, its executables and the cache of its context (so it must not
+// hold the context).
 class ModuleState {
  public:
   enum class Contract { kAsWritten, kAllowed };  // of mul and add into fma, by the options
 
-  ModuleState(std::shared_ptr<const ContextState> context, compile::Compilation code,
-              Contract contract)
-      : context_(std::move(context)),
-        code_(std::move(code)),
-        contract_(contract),
-        cubins_(code_.targets.size()) {}
+  ModuleState(compile::Compilation code, Contract contract)
+      : code_(std::move(code)), contract_(contract), cubins_(code_.targets.size()) {}
 
-  const ContextState& context() const { return *context_; }
   const compile::Compilation& code() const { return code_; }
   bool contract() const { return contract_ == Contract::kAllowed; }
 
@@ -35,8 +31,8 @@ class ModuleState {
   // The index of a kernel; of the only one where `name` is empty.
   absl::StatusOr<size_t> FindKernel(absl::string_view name) const;
 
-  // The cubin of a target, assembled by the first caller that asks.
-  absl::StatusOr<std::string> Cubin(size_t target) const;
+  // The cubin of a target, made (or found on disk) for the first caller that asks.
+  absl::StatusOr<std::string> Cubin(const ContextState& context, size_t target) const;
   // The cubin if it has been made, else empty.
   std::string CubinIfMade(size_t target) const;
   void SetCubin(size_t target, std::string cubin) const;
@@ -44,7 +40,6 @@ class ModuleState {
   double assembly_microseconds() const;
 
  private:
-  const std::shared_ptr<const ContextState> context_;
   const compile::Compilation code_;
   const Contract contract_;
   mutable std::mutex mutex_;
@@ -55,5 +50,6 @@ class ModuleState {
 }  // namespace tilus::capi
 
 struct tilus_module {
+  std::shared_ptr<const tilus::capi::ContextState> context;
   std::shared_ptr<const tilus::capi::ModuleState> state;
 };

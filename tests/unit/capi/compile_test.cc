@@ -214,7 +214,8 @@ TEST(CompileTest, DamagedModulesAreDataLoss) {
   for (size_t i = 0; i < saved.size(); ++i) {
     std::string flipped = saved;
     flipped[i] = static_cast<char>(flipped[i] ^ 0x10);
-    const std::string outcome = Outcome(tilus_module_restore(context.get(), Bytes(flipped), &module));
+    const std::string outcome =
+        Outcome(tilus_module_restore(context.get(), Bytes(flipped), &module));
     const bool reserved = i >= 12 && i < 16;
     if (i >= 8 && i < 12) {
       ASSERT_EQ(outcome, "INCOMPATIBLE T0621") << i;

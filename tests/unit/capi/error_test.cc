@@ -71,7 +71,8 @@ TEST(ErrorTest, TextIsValidUtf8WhateverTheInput) {
   EXPECT_EQ(Outcome(BadLayout(std::string("local\0(2)", 9)).release()), "INVALID_ARGUMENT T0220");
   EXPECT_EQ(Outcome(BadLayout("local(\xc3\xa9)").release()), "INVALID_ARGUMENT T0220");
   // Overlong, surrogate, above U+10FFFF, cut short.
-  for (const char* bad : {"\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}) {
+  for (const char* bad :
+       {"\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}) {
     EXPECT_EQ(Outcome(BadLayout(bad).release()), kInvalid);
   }
 }

@@ -52,13 +52,15 @@ TEST_P(LaunchTest, KernelsAreFoundByName) {
 }
 
 TEST_P(LaunchTest, ParametersTellTheirPromises) {
-  const Kernel kernel = Load(Compile(context_, R"(program f(n: i32 div(8), x: *f16 align(32), s: f32) warps 1 {
+  const Kernel kernel = Load(
+      Compile(context_, R"(program f(n: i32 div(8), x: *f16 align(32), s: f32) warps 1 {
   grid n
   gx = global_view x : f16[n]
   a = load_global gx[0] : f16[32] spatial(32)
   store_global a -> gx[0]
 }
-)"), device_);
+)"),
+      device_);
   ASSERT_EQ(tilus_kernel_parameter_count(kernel.get()), 3u);
   EXPECT_EQ(Text(tilus_kernel_name(kernel.get())), "f");
   tilus_parameter p{};

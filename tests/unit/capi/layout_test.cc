@@ -166,7 +166,8 @@ TEST(LayoutTest, EveryOperationIsReached) {
   EXPECT_TRUE(Equal(Apply(tilus_layout_squeeze, wide, {1}), f));
   EXPECT_THAT(List(tilus_layout_shape(Apply(tilus_layout_reshape, f, {2, 2, 4}).get())),
               testing::ElementsAre(2, 2, 4));
-  EXPECT_TRUE(Equal(Apply(tilus_layout_tile, f, {3, 1}), Parse("local(3,1).spatial(2,4).local(2,1)")));
+  EXPECT_TRUE(
+      Equal(Apply(tilus_layout_tile, f, {3, 1}), Parse("local(3,1).spatial(2,4).local(2,1)")));
   EXPECT_TRUE(Equal(Apply(tilus_layout_repeat, f, {1, 3}), Parse("spatial(2,4).local(2,3)")));
   EXPECT_THAT(List(tilus_layout_shape(Apply(tilus_layout_concat, f, f).get())),
               testing::ElementsAre(4, 4, 4, 4));
@@ -225,7 +226,8 @@ TEST(LayoutTest, NullArgumentsAreErrors) {
   number = 2;
   EXPECT_EQ(Outcome(tilus_layout_owners(f.get(), &number, nullptr, nullptr, 0, &count)), kRange);
   tilus_blob* blob = nullptr;
-  EXPECT_EQ(Outcome(tilus_layout_text(f.get(), static_cast<tilus_layout_form>(5), &blob)), kInvalid);
+  EXPECT_EQ(Outcome(tilus_layout_text(f.get(), static_cast<tilus_layout_form>(5), &blob)),
+            kInvalid);
   EXPECT_EQ(tilus_layout_shape(nullptr).size, 0u);
   EXPECT_EQ(tilus_layout_threads(nullptr), 0);
   EXPECT_EQ(tilus_layout_equal(nullptr, nullptr), 1);

@@ -144,8 +144,8 @@ TEST(TypeTest, ConvertFollowsTheCastRules) {
   // Long lists take another path than short ones.
   std::vector<uint64_t> codes(100000), few(codes.size()), many(codes.size());
   for (size_t i = 0; i < codes.size(); ++i) codes[i] = i & 65535;
-  EXPECT_CALL_OK(
-      tilus_type_convert(TILUS_TYPE_F16, TILUS_TYPE_F8E4M3, codes.data(), codes.size(), many.data()));
+  EXPECT_CALL_OK(tilus_type_convert(TILUS_TYPE_F16, TILUS_TYPE_F8E4M3, codes.data(), codes.size(),
+                                    many.data()));
   for (size_t i = 0; i < codes.size(); i += 1000) {
     EXPECT_CALL_OK(
         tilus_type_convert(TILUS_TYPE_F16, TILUS_TYPE_F8E4M3, &codes[i], 1000, &few[i]));
