@@ -176,6 +176,19 @@ TEST(Text, VerifierErrorsPointAtTheInstruction) {
             "register");
 }
 
+TEST(Text, MisspeltNamesGetASuggestion) {
+  const auto hint = [](absl::string_view statement) {
+    const absl::StatusOr<Module> module = ParseText(With(statement), Limits());
+    const std::vector<Diagnostic> errors = DiagnosticsOf(module.status());
+    return errors.size() == 1 ? errors[0].hint : "";
+  };
+  EXPECT_EQ(hint("v = loadglobal n"), "did you mean 'load_global'?");
+  EXPECT_EQ(hint("synchronise"), "did you mean 'synchronize'?");
+  EXPECT_EQ(hint("v = something n"), "");
+  EXPECT_EQ(hint("let alpha_1 = n\n  let x = alpha1"), "did you mean 'alpha_1'?");
+  EXPECT_EQ(hint("let x = zz"), "");
+}
+
 // No prefix and no damaged text does harm: an error, or a program that prints and reads again.
 TEST(Text, DamagedTextIsAnErrorOrAProgram) {
   std::vector<std::string> texts;
