@@ -186,7 +186,9 @@ void AddTypeCommands(CLI::App* type, Tool* tool) {
   app = AddCommand(type, "encode", "Print the code of each value, given as f32 bit patterns",
                    "  tilusc type encode f8e4m3 --json 3f800000 7fc00000");
   app->add_option("TYPE", encode->type, "An element type")->required();
-  app->add_option("HEX", encode->values, "f32 bit patterns in hexadecimal")->required();
+  app->add_option("HEX", encode->values, "f32 bit patterns in hexadecimal")
+      ->option_text("...")
+      ->required();
   RunWith(tool, app, encode, Encode);
 
   app = AddCommand(type, "list", "List every element type", "  tilusc type list --json");
