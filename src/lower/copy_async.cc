@@ -1,10 +1,10 @@
 // Asynchronous copies from global to shared memory: cp.async.
 //
 // The tile is cut into vectors of 16, 8 or 4 bytes along its last dimension, the widest that are
-// adjacent and aligned on both sides. (Where elements are not a power of two bits wide, into runs of
-// several vectors that are whole elements.) The runs are spread over all threads of the block. What
-// is out of range in global memory is filled with zero by the instruction: it reads fewer bytes
-// than it writes.
+// adjacent and aligned on both sides. (Where elements are not a power of two bits wide, into runs
+// of several vectors that are whole elements.) The runs are spread over all threads of the block.
+// What is out of range in global memory is filled with zero by the instruction: it reads fewer
+// bytes than it writes.
 //
 // A tile without four adjacent bytes is loaded into registers and stored, which means the same: its
 // wait has nothing to wait for, and the barrier that makes the copy visible to other threads is
@@ -38,8 +38,8 @@ using machine::RegClass;
 
 // How the end of the range can cut a vector.
 enum class Cut {
-  kNever,   // in range as a whole, or not at all
-  kAtEnd,   // the first elements of it may be in range
+  kNever,  // in range as a whole, or not at all
+  kAtEnd,  // the first elements of it may be in range
 };
 
 struct CopyPlan {
@@ -160,7 +160,8 @@ class CopyLowering {
       Guard exists;
       if (first + threads_ > plan.runs) {
         exists = machine::When(b_.Materialize(
-            RegClass::kPred, b_.SetpU32(Compare::kLt, run, ImmU32(static_cast<uint32_t>(plan.runs)))));
+            RegClass::kPred,
+            b_.SetpU32(Compare::kLt, run, ImmU32(static_cast<uint32_t>(plan.runs)))));
       }
       std::vector<ThreadCoordinate> thread = Steps(plan);
       Operand rest = run;
@@ -178,7 +179,7 @@ class CopyLowering {
   }
 
   void EmitRun(const CopyPlan& plan, TileAddress& from, TileAddress& to,
-                  const std::vector<int64_t>& local, Guard exists) {
+               const std::vector<int64_t>& local, Guard exists) {
     const Operand all = ImmU32(static_cast<uint32_t>(plan.bytes));
     Operand size = all;
     Guard in_range = from.InRange(local);

@@ -106,12 +106,10 @@ class DotLowering {
       for (size_t v = 0; v < vectors; ++v) {
         for (size_t j = 0; j < fragments; ++j) {
           const size_t at = j * static_cast<size_t>(plan.match.k) + k;
-          const std::vector<Reg> a_regs =
-              Strided(a, static_cast<size_t>(plan.match.a[at]) * a_words * vectors + v, a_words,
-                      vectors);
-          const std::vector<Reg> b_regs =
-              Strided(b, static_cast<size_t>(plan.match.b[at]) * b_words * vectors + v, b_words,
-                      vectors);
+          const std::vector<Reg> a_regs = Strided(
+              a, static_cast<size_t>(plan.match.a[at]) * a_words * vectors + v, a_words, vectors);
+          const std::vector<Reg> b_regs = Strided(
+              b, static_cast<size_t>(plan.match.b[at]) * b_words * vectors + v, b_words, vectors);
           b_.Mma(plan.row.op, Strided(d, j * c_words, c_words, 1), a_regs, b_regs,
                  Strided(first ? c : d, j * c_words, c_words, 1));
         }
@@ -128,9 +126,10 @@ class DotLowering {
     return regs;
   }
 
-  // An accumulator that is overwritten stays in its registers.
+  // An accumulator that is overwritten stays in its registers, unless they are factors too.
   RegisterFile Destination() {
-    const bool accumulates = instruction_.in_place && instruction_.result == c_id_;
+    const bool accumulates =
+        instruction_.in_place && instruction_.result == c_id_ && c_id_ != a_id_ && c_id_ != b_id_;
     return accumulates ? ctx_.Words(c_id_) : ctx_.NewWords(result_);
   }
 
@@ -147,8 +146,8 @@ class DotLowering {
     const ElementReader reader(b_, ctx_.Words(id), tensor.dtype);
     std::vector<Operand> factors;
     for (int64_t i = 0; i < tensor.layout->locals_per_thread(); ++i) {
-      factors.push_back(EmitConvert(b_, arithmetic_, tensor.dtype, accumulator,
-                                    reader.Compute(arithmetic_, i)));
+      factors.push_back(
+          EmitConvert(b_, arithmetic_, tensor.dtype, accumulator, reader.Compute(arithmetic_, i)));
     }
     return factors;
   }
@@ -212,9 +211,8 @@ class DotLowering {
   }
 
   absl::Status NoInstruction(const absl::Status& why) const {
-    std::string message =
-        absl::StrCat("nothing computes this dot of ", Describe(a_), " and ", Describe(b_tensor_),
-                     " into ", Describe(c_));
+    std::string message = absl::StrCat("nothing computes this dot of ", Describe(a_), " and ",
+                                       Describe(b_tensor_), " into ", Describe(c_));
     if (mma_row_ == nullptr) {
       absl::StrAppend(&message, ": no mma has these types, and for multiply-adds ", why.message());
       return ctx_.Error(DiagId::kDotLayout, message,

@@ -24,7 +24,7 @@ constexpr int64_t kRowBytes = 16;
 constexpr int kRowLog2 = 7;  // 16 bytes, in bits
 constexpr int64_t kRows = 8;
 
-enum class Major { kRow, kColumn };      // spatial(8, 4) or column_spatial(4, 8)
+enum class Major { kRow, kColumn };           // spatial(8, 4) or column_spatial(4, 8)
 enum class Rows { kAlongLast, kAlongFirst };  // of the fragment's two dimensions
 
 struct Candidate {
@@ -35,21 +35,19 @@ struct Candidate {
 };
 
 constexpr Candidate kCandidates[] = {
-    {16, Major::kRow, Rows::kAlongLast, false},
-    {16, Major::kColumn, Rows::kAlongLast, true},
-    {16, Major::kColumn, Rows::kAlongFirst, false},
-    {16, Major::kRow, Rows::kAlongFirst, true},
-    {8, Major::kRow, Rows::kAlongLast, false},
-    {8, Major::kColumn, Rows::kAlongFirst, false},
-    {32, Major::kRow, Rows::kAlongLast, false},
-    {32, Major::kColumn, Rows::kAlongFirst, false},
+    {16, Major::kRow, Rows::kAlongLast, false},     {16, Major::kColumn, Rows::kAlongLast, true},
+    {16, Major::kColumn, Rows::kAlongFirst, false}, {16, Major::kRow, Rows::kAlongFirst, true},
+    {8, Major::kRow, Rows::kAlongLast, false},      {8, Major::kColumn, Rows::kAlongFirst, false},
+    {32, Major::kRow, Rows::kAlongLast, false},     {32, Major::kColumn, Rows::kAlongFirst, false},
 };
 
 absl::StatusOr<RegisterLayout> FragmentLayout(const Candidate& candidate) {
   const int64_t elements = 32 / candidate.element_bits;
   const bool row = candidate.threads == Major::kRow;
-  const auto threads = row ? RegisterLayout::Spatial({8, 4}) : RegisterLayout::ColumnSpatial({4, 8});
-  const auto local = row ? RegisterLayout::Local({1, elements}) : RegisterLayout::Local({elements, 1});
+  const auto threads =
+      row ? RegisterLayout::Spatial({8, 4}) : RegisterLayout::ColumnSpatial({4, 8});
+  const auto local =
+      row ? RegisterLayout::Local({1, elements}) : RegisterLayout::Local({elements, 1});
   if (!threads.ok()) return threads.status();
   if (!local.ok()) return local.status();
   return Compose(*threads, *local);
@@ -102,8 +100,7 @@ std::vector<RegisterLayout::Term> RowTerms(const Fragments& fragments, int64_t m
                      term.stride * fragments.shape[static_cast<size_t>(term.dim)]});
   }
   for (int64_t bit = matrices / 2; bit >= 1; bit /= 2) {
-    const std::vector<int64_t> part =
-        Scale(fragments.outer.LocalPart(bit), fragments.shape);
+    const std::vector<int64_t> part = Scale(fragments.outer.LocalPart(bit), fragments.shape);
     for (size_t d = 0; d < part.size(); ++d) {
       if (part[d] != 0) terms.push_back({static_cast<int>(d), kRows * bit, 2, part[d]});
     }

@@ -8,8 +8,8 @@
 //     c   local(2, 1) . spatial(8, 4) . local(1, 2)               16 x 8
 //
 // A product does not depend on the order of k, so a and b may both have v * e elements in place of
-// e: that is v instructions, the j-th of which takes every v-th register. A thread then holds longer
-// runs along k, which packed weights and wide loads want.
+// e: that is v instructions, the j-th of which takes every v-th register. A thread then holds
+// longer runs along k, which packed weights and wide loads want.
 #pragma once
 
 #include <cstdint>

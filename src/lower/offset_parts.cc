@@ -15,10 +15,14 @@ using ir::ExprOp;
 std::optional<int64_t> ValueOfImmediate(DataType type, Operand operand) {
   if (!operand.is_imm()) return std::nullopt;
   switch (ComputeTypeOf(type)) {
-    case ComputeType::kS32: return static_cast<int32_t>(static_cast<uint32_t>(operand.value));
-    case ComputeType::kU32: return static_cast<uint32_t>(operand.value);
-    case ComputeType::kS64: return static_cast<int64_t>(operand.value);
-    default: return std::nullopt;
+    case ComputeType::kS32:
+      return static_cast<int32_t>(static_cast<uint32_t>(operand.value));
+    case ComputeType::kU32:
+      return static_cast<uint32_t>(operand.value);
+    case ComputeType::kS64:
+      return static_cast<int64_t>(operand.value);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -69,8 +73,8 @@ OffsetParts Split(Context& ctx, const ir::ExprPtr& e) {
 OffsetParts SplitOffset(Context& ctx, const ir::ExprPtr& offset) {
   OffsetParts parts = Split(ctx, offset);
   const bool may_part = offset->type == kI32 || offset->type == kI64;
-  if (parts.variable && (!may_part || parts.variable->type != offset->type ||
-                         parts.constant < 0 || parts.constant > kMaxConstantPart)) {
+  if (parts.variable && (!may_part || parts.variable->type != offset->type || parts.constant < 0 ||
+                         parts.constant > kMaxConstantPart)) {
     return {offset, 0};
   }
   return parts;

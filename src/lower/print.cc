@@ -1,7 +1,7 @@
 // print: name, type and shape, then rows of values, the text that the interpreter prints.
 //
-// One thread prints a scalar. A tensor's elements are printed in row-major order by the threads that
-// hold them, in a loop with a barrier between elements, so that the pieces arrive in order.
+// One thread prints a scalar. A tensor's elements are printed in row-major order by the threads
+// that hold them, in a loop with a barrier between elements, so that the pieces arrive in order.
 #include <string>
 #include <vector>
 
@@ -71,8 +71,7 @@ Holder HolderOf(Builder& b, const RegisterLayout& layout, absl::Span<const Opera
                          ImmU32(static_cast<uint32_t>(digit.stride)));
         value = b.RemU32(value, ImmU32(static_cast<uint32_t>(digit.extent)));
       }
-      *place = b.AddS32(*place,
-                        b.MulLoS32(value, ImmU32(static_cast<uint32_t>(digit.divisor))));
+      *place = b.AddS32(*place, b.MulLoS32(value, ImmU32(static_cast<uint32_t>(digit.divisor))));
     }
   };
   sum(layout.thread_digits(), &holder.thread);
@@ -126,9 +125,8 @@ void PrintTensor(Context& ctx, const ir::Instruction& instruction) {
   if (tensor.extents.empty()) {
     PrintValue(b, "", printable, "\n");
   } else {
-    const Operand is_last =
-        b.SetpU32(Compare::kEq, coordinate.back(),
-                  ImmU32(static_cast<uint32_t>(tensor.extents.back() - 1)));
+    const Operand is_last = b.SetpU32(Compare::kEq, coordinate.back(),
+                                      ImmU32(static_cast<uint32_t>(tensor.extents.back() - 1)));
     b.BeginIf(machine::When(b.Materialize(RegClass::kPred, is_last)));
     PrintValue(b, "", printable, "\n");
     b.BeginElse();
@@ -143,8 +141,8 @@ void PrintTensor(Context& ctx, const ir::Instruction& instruction) {
 void PrintScalar(Context& ctx, const ir::Instruction& instruction, const ir::Expr& scalar) {
   Builder& b = ctx.b();
   const ArithmeticOptions options{ctx.options().sm, ctx.program().fast};
-  const std::string name = instruction.label.empty() ? ir::PrintExpr(ctx.program(), scalar)
-                                                     : instruction.label;
+  const std::string name =
+      instruction.label.empty() ? ir::PrintExpr(ctx.program(), scalar) : instruction.label;
   BeginThread(ctx, ImmU32(0));
   const Printable printable = MakePrintable(b, options, scalar.type, ctx.Scalar(scalar));
   PrintValue(b, absl::StrCat(Escaped(name), ": ", scalar.type.name(), " = "), printable, "\n");

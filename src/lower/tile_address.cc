@@ -32,7 +32,8 @@ bool FitsInt32(const std::optional<ir::Range>& range) {
 // Every bit that a number between 0 and `max`, a multiple of 2^log2, can have.
 uint32_t PossibleBits(int log2, uint64_t max) {
   if (log2 >= 32) return 0;
-  const uint32_t below = max >= (uint64_t{1} << 31) ? ~0u : (std::bit_ceil(static_cast<uint32_t>(max) + 1) - 1);
+  const uint32_t below =
+      max >= (uint64_t{1} << 31) ? ~0u : (std::bit_ceil(static_cast<uint32_t>(max) + 1) - 1);
   return below & (~0u << log2);
 }
 
@@ -61,8 +62,7 @@ std::vector<ThreadCoordinate> ThreadCoordinatesHere(Context& ctx, int rank,
   machine::Builder& b = ctx.b();
   std::vector<ThreadCoordinate> coordinates = ThreadSteps(rank, terms);
   for (const RegisterLayout::Term& term : terms) {
-    Operand digit =
-        b.DivU32(ctx.ThreadIndex(), ImmU32(static_cast<uint32_t>(term.thread_divisor)));
+    Operand digit = b.DivU32(ctx.ThreadIndex(), ImmU32(static_cast<uint32_t>(term.thread_divisor)));
     if (term.thread_divisor * term.extent < ctx.program().num_threads()) {
       digit = b.RemU32(digit, ImmU32(static_cast<uint32_t>(term.extent)));
     }
@@ -96,8 +96,7 @@ TileAddress::TileAddress(Context* ctx, const ir::TensorOperand& tile,
   base_log2_ = std::min(base_log2_, kMaxAlignmentLog2);
 }
 
-void TileAddress::AddDim(const ir::TensorOperand& tile, size_t d,
-                         absl::Span<const int64_t> shape) {
+void TileAddress::AddDim(const ir::TensorOperand& tile, size_t d, absl::Span<const int64_t> shape) {
   const ir::Facts& facts = ctx_.facts();
   Dim& dim = dims_[d];
   dim.extent = tensor_.shape[d].get();
@@ -229,8 +228,7 @@ void TileAddress::FindVariablePart() {
   }
   element_log2_ = std::min(element_log2_, kAnyLog2);
   variable_log2_ = std::min(kAnyLog2, element_log2_ + TrailingZeros(bits()));
-  unit_ = swizzle_ ? Unit::kElements
-          : bits() % 8 == 0 || whole_bytes ? Unit::kBytes : Unit::kBits;
+  unit_ = swizzle_ ? Unit::kElements : bits() % 8 == 0 || whole_bytes ? Unit::kBytes : Unit::kBits;
 }
 
 int64_t TileAddress::Constant(const Dim& dim, Local local) const {
@@ -297,15 +295,6 @@ bool TileAddress::SameRange(Local x, Local y) const {
 
 bool TileAddress::AlwaysInRange() const {
   return std::none_of(dims_.begin(), dims_.end(), [](const Dim& dim) { return dim.tested; });
-}
-
-bool TileAddress::IsTested(int tile_dim) const {
-  for (const Dim& dim : dims_) {
-    if (std::find(dim.tile_dims.begin(), dim.tile_dims.end(), tile_dim) != dim.tile_dims.end()) {
-      return dim.tested;
-    }
-  }
-  return false;
 }
 
 bool TileAddress::IsNonNegative(int tile_dim) const {

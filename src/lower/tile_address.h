@@ -65,8 +65,8 @@ class TileAddress {
   // The address of the element, in bits, is a multiple of 2^this (at most kMaxAlignmentLog2).
   static constexpr int kMaxAlignmentLog2 = 10;
   int AlignmentLog2(Local local) const;
-  // Whether `count` elements in memory order, the first of them at `first`, are adjacent in spite of
-  // a swizzle.
+  // Whether `count` elements in memory order, the first of them at `first`, are adjacent in spite
+  // of a swizzle.
   bool RunIsUnbroken(Local first, int64_t count) const;
   // Elements from one to the other in memory order, where that is known and the same for all
   // threads. Holds of addresses only inside an unbroken run.
@@ -74,9 +74,6 @@ class TileAddress {
   // Whether either both elements are in range or both are not.
   bool SameRange(Local x, Local y) const;
   bool AlwaysInRange() const;
-  // Of elements that lie along tile dimension `dim`: nullopt where the range test does not depend on
-  // that dimension.
-  bool IsTested(int dim) const;
   // Whether the coordinate along `dim` cannot be negative.
   bool IsNonNegative(int dim) const;
 
@@ -94,8 +91,8 @@ class TileAddress {
   // word) that has its first bit, and that bit's place in it.
   struct Place {
     Operand address;
-    Operand shift;        // b32; an immediate where it is known
-    int step_log2 = 0;    // the shift is a multiple of 2^this
+    Operand shift;      // b32; an immediate where it is known
+    int step_log2 = 0;  // the shift is a multiple of 2^this
   };
   Place PlaceOf(Local local, int granule_log2);
 
@@ -107,7 +104,7 @@ class TileAddress {
     int64_t extent, stride;
   };
   struct Dim {
-    ir::ExprPtr offset;                // the run-time part; null for none
+    ir::ExprPtr offset;  // the run-time part; null for none
     int64_t offset_constant = 0;
     const ir::Expr* extent = nullptr;
     std::vector<int> tile_dims;
@@ -115,11 +112,11 @@ class TileAddress {
     // digits with strides of their own.
     enum class StrideKind : uint8_t { kConstant, kRuntime, kModes } kind = StrideKind::kConstant;
     int64_t stride = 0;
-    int stride_log2 = 0;       // a power of two that divides it
-    std::vector<Mode> modes;   // innermost first
+    int stride_log2 = 0;      // a power of two that divides it
+    std::vector<Mode> modes;  // innermost first
     bool tested = false;
-    bool narrow = true;        // coordinates and extent fit 32 bits
-    int64_t block = 1;         // coordinates come into range in whole blocks of this many; 0 = any
+    bool narrow = true;  // coordinates and extent fit 32 bits
+    int64_t block = 1;   // coordinates come into range in whole blocks of this many; 0 = any
     // Emitted on demand.
     std::optional<Operand> coordinate, extent_value, stride_value;
     std::map<int64_t, Reg> in_range;
@@ -167,10 +164,10 @@ class TileAddress {
   std::vector<Dim> dims_;
   std::vector<ThreadCoordinate> thread_;
   std::optional<Swizzle> swizzle_;
-  int base_log2_ = 0;        // alignment of the tensor's first bit
-  int variable_log2_ = 0;    // of the run-time part of the offset, in bits, runtime strides aside
-  int element_log2_ = 0;     // the same in elements
-  uint32_t variable_bits_ = 0;     // bits that the run-time element offset can have
+  int base_log2_ = 0;      // alignment of the tensor's first bit
+  int variable_log2_ = 0;  // of the run-time part of the offset, in bits, runtime strides aside
+  int element_log2_ = 0;   // the same in elements
+  uint32_t variable_bits_ = 0;         // bits that the run-time element offset can have
   bool variable_is_disjoint_ = false;  // whether no two terms of it share one
   bool is_constant_ = true;            // whether there is no run-time part
   Unit unit_ = Unit::kBytes;

@@ -95,8 +95,8 @@ machine::Guard TileAddress::TestsOf(Local local, int skipped_dim) {
   std::vector<std::pair<size_t, int64_t>> tests;
   for (size_t d = 0; d < dims_.size(); ++d) {
     const Dim& dim = dims_[d];
-    const bool skipped = std::find(dim.tile_dims.begin(), dim.tile_dims.end(), skipped_dim) !=
-                         dim.tile_dims.end();
+    const bool skipped =
+        std::find(dim.tile_dims.begin(), dim.tile_dims.end(), skipped_dim) != dim.tile_dims.end();
     if (!dim.tested || skipped) continue;
     // Coordinates of one block share a test.
     int64_t constant = Constant(dim, local);
@@ -136,8 +136,7 @@ Operand TileAddress::ElementsLeft(Local local, int tile_dim, int64_t count) {
       left = b.MinU32(b.SubS32(ExtentValue(dim), x), all);
     } else {
       const Operand x = b.AddS64(Coordinate(dim), ImmS64(constant));
-      left = b.Cvt(Type::kU32, Type::kU64,
-                   b.MinU64(b.SubS64(ExtentValue(dim), x), ImmS64(count)));
+      left = b.Cvt(Type::kU32, Type::kU64, b.MinU64(b.SubS64(ExtentValue(dim), x), ImmS64(count)));
     }
     return b.SelpB32(left, ImmU32(0), inside);
   }
@@ -156,8 +155,8 @@ Operand TileAddress::AddConstant(Operand x, int64_t c) {
 
 Operand TileAddress::Base() {
   if (is_global()) return ctx_.GlobalBase(tile_.tensor);
-  return ctx_.b().Materialize(
-      RegClass::kB32, Operand::SharedBase(static_cast<int32_t>(tensor_.shared_address)));
+  return ctx_.b().Materialize(RegClass::kB32,
+                              Operand::SharedBase(static_cast<int32_t>(tensor_.shared_address)));
 }
 
 // In elements, 64 bits.
@@ -169,17 +168,19 @@ Operand TileAddress::StrideValue(size_t d) {
   } else if (!tensor_.decl.strides.empty()) {
     dim.stride_value = ctx_.Scalar64(*tensor_.decl.strides[d]);
   } else {
-    dim.stride_value =
-        ctx_.b().MulLoS64(StrideValue(d + 1), ctx_.Scalar64(*tensor_.shape[d + 1]));
+    dim.stride_value = ctx_.b().MulLoS64(StrideValue(d + 1), ctx_.Scalar64(*tensor_.shape[d + 1]));
   }
   return *dim.stride_value;
 }
 
 int64_t TileAddress::InUnits(int64_t elements) const {
   switch (unit_) {
-    case Unit::kElements: return elements;
-    case Unit::kBytes: return elements * bits() / 8;
-    case Unit::kBits: return elements * bits();
+    case Unit::kElements:
+      return elements;
+    case Unit::kBytes:
+      return elements * bits() / 8;
+    case Unit::kBits:
+      return elements * bits();
   }
   return elements;
 }
@@ -317,16 +318,16 @@ Operand TileAddress::SwizzledElement(Local local) {
   }
   const Operand element = b.AddS32(variable, ImmU32(static_cast<uint32_t>(constant)));
   const uint32_t mask = ((1u << swizzle_->bits) - 1) << swizzle_->base;
-  const Operand rows = b.AndB32(b.ShrU32(element, ImmU32(static_cast<uint32_t>(swizzle_->shift))),
-                                ImmU32(mask));
+  const Operand rows =
+      b.AndB32(b.ShrU32(element, ImmU32(static_cast<uint32_t>(swizzle_->shift))), ImmU32(mask));
   return b.XorB32(element, rows);
 }
 
 Operand TileAddress::SwizzledAddress(Local local) {
   machine::Builder& b = ctx_.b();
   const int64_t constant = StaticElements(local);
-  const bool linear = variable_is_disjoint_ && constant >= 0 && std::has_single_bit(
-                          static_cast<uint32_t>(bits())) && bits() >= 8 &&
+  const bool linear = variable_is_disjoint_ && constant >= 0 &&
+                      std::has_single_bit(static_cast<uint32_t>(bits())) && bits() >= 8 &&
                       (static_cast<uint32_t>(constant) & variable_bits_) == 0;
   const Operand variable = VariableOffset(RuntimeKey(local));
   if (variable.is_imm() || !linear) {
@@ -336,9 +337,9 @@ Operand TileAddress::SwizzledAddress(Local local) {
           tensor_.shared_address + static_cast<int64_t>(element.value) * bits() / 8));
     }
     const Operand offset =
-        bits() % 8 == 0 ? b.MulLoS32(element, ImmU32(static_cast<uint32_t>(bits() / 8)))
-                        : b.ShrU32(b.MulLoS32(element, ImmU32(static_cast<uint32_t>(bits()))),
-                                   ImmU32(3));
+        bits() % 8 == 0
+            ? b.MulLoS32(element, ImmU32(static_cast<uint32_t>(bits() / 8)))
+            : b.ShrU32(b.MulLoS32(element, ImmU32(static_cast<uint32_t>(bits()))), ImmU32(3));
     return b.AddS32(Base(), offset);
   }
   const uint32_t targets = ((1u << swizzle_->bits) - 1) << swizzle_->base;
@@ -378,8 +379,8 @@ TileAddress::Place TileAddress::PlaceOf(Local local, int granule_log2) {
   int known_log2 = std::min(variable_log2_, base_log2_);
   for (const Dim& dim : dims_) {
     if (dim.kind != Dim::StrideKind::kRuntime) continue;
-    known_log2 = std::min(known_log2, dim.stride_log2 + TrailingZeros(bits()) +
-                                          TrailingZeros(Constant(dim, local)));
+    known_log2 = std::min(
+        known_log2, dim.stride_log2 + TrailingZeros(bits()) + TrailingZeros(Constant(dim, local)));
   }
   if (known_log2 >= granule_log2) {
     return {ByteAddress(AddressRegister(key), (static_bits >> granule_log2) * (granule_bits / 8)),

@@ -136,16 +136,16 @@ Operand LoadElement(Context& ctx, TileAddress& address, TileAddress::Local local
   const Guard in_range = address.InRange(local);
   const TileAddress::Place place = address.PlaceOf(local, 3);
   const int bits = address.bits();
-  const int most_shift = place.shift.is_imm() ? static_cast<int>(place.shift.value)
-                                              : 8 - (1 << place.step_log2);
+  const int most_shift =
+      place.shift.is_imm() ? static_cast<int>(place.shift.value) : 8 - (1 << place.step_log2);
   const int most_bytes = static_cast<int>(CeilDiv(most_shift + bits, 8));
   Operand joined = ImmU32(0);
   for (int k = 0; k < most_bytes; ++k) {
     Guard guard = in_range;
     // The last byte has bits of the element for large shifts only.
     if (!place.shift.is_imm() && bits <= 8 * k) {
-      const Operand reaches = b.SetpU32(Compare::kGt, place.shift,
-                                        ImmU32(static_cast<uint32_t>(8 * k - bits)));
+      const Operand reaches =
+          b.SetpU32(Compare::kGt, place.shift, ImmU32(static_cast<uint32_t>(8 * k - bits)));
       guard = And(b, in_range, machine::When(b.Materialize(RegClass::kPred, reaches)));
     }
     const Reg byte = b.NewReg(RegClass::kB32);
@@ -294,8 +294,7 @@ Guard OwnerOf(Context& ctx, const RegisterLayout& layout) {
   Guard owner;
   for (const Digit& digit : layout.thread_digits()) {
     if (!digit.replicated()) continue;
-    Operand value =
-        b.DivU32(ctx.ThreadIndex(), ImmU32(static_cast<uint32_t>(digit.divisor)));
+    Operand value = b.DivU32(ctx.ThreadIndex(), ImmU32(static_cast<uint32_t>(digit.divisor)));
     if (digit.divisor * digit.extent < layout.num_threads()) {
       value = b.RemU32(value, ImmU32(static_cast<uint32_t>(digit.extent)));
     }
@@ -316,10 +315,17 @@ RegisterFile DestinationWords(Context& ctx, const ir::Instruction& instruction) 
 Builder::Hint HintOf(ir::CacheHint hint) {
   Builder::Hint result;
   switch (hint) {
-    case ir::CacheHint::kDefault: break;
-    case ir::CacheHint::kStreaming: result.cache = machine::Cache::kCs; break;
-    case ir::CacheHint::kLastUse: result.cache = machine::Cache::kEvictFirst; break;
-    case ir::CacheHint::kNoL1: result.cache = machine::Cache::kNoAllocate; break;
+    case ir::CacheHint::kDefault:
+      break;
+    case ir::CacheHint::kStreaming:
+      result.cache = machine::Cache::kCs;
+      break;
+    case ir::CacheHint::kLastUse:
+      result.cache = machine::Cache::kEvictFirst;
+      break;
+    case ir::CacheHint::kNoL1:
+      result.cache = machine::Cache::kNoAllocate;
+      break;
   }
   return result;
 }

@@ -15,8 +15,8 @@ namespace tilus::lower {
 // are loaded straight into `destination`, which has the words of the result; other results are in
 // fresh registers.
 RegisterFile LoadTile(Context& ctx, TileAddress& address,
-                      absl::Span<const std::vector<int64_t>> locals, const RegisterFile& destination,
-                      machine::Builder::Hint hint);
+                      absl::Span<const std::vector<int64_t>> locals,
+                      const RegisterFile& destination, machine::Builder::Hint hint);
 
 // Writes the elements that are in range, in threads where `owner` holds. Words of memory that
 // others may have bits in are changed atomically.

@@ -8,7 +8,8 @@ namespace {
 
 constexpr int kWidths[] = {16, 8, 4, 2, 1};
 
-bool RunFits(const TileAddress& address, absl::Span<const std::vector<int64_t>> run, int width_log2) {
+bool RunFits(const TileAddress& address, absl::Span<const std::vector<int64_t>> run,
+             int width_log2) {
   if (address.AlignmentLog2(run[0]) < width_log2) return false;
   if (!address.RunIsUnbroken(run[0], static_cast<int64_t>(run.size()))) return false;
   for (size_t j = 1; j < run.size(); ++j) {

@@ -13,8 +13,8 @@ namespace tilus::lower {
 // A thread's elements in memory accesses of `bytes` each: they come in runs of `run` consecutive
 // locals, and each run is a whole number of accesses.
 struct VectorPlan {
-  int bytes = 1;      // 16, 8, 4, 2 or 1
-  int64_t run = 1;    // elements; run * bits is a multiple of 8 * bytes
+  int bytes = 1;    // 16, 8, 4, 2 or 1
+  int64_t run = 1;  // elements; run * bits is a multiple of 8 * bytes
 };
 
 // The widest accesses such that each run is adjacent in memory in the order of the register bits,

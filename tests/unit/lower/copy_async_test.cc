@@ -3,26 +3,28 @@
 
 #include "absl/strings/str_cat.h"
 #include "lower_testing.h"
+#include "types/data_type.h"
 
 namespace tilus::lower {
 namespace {
 
 struct CopyCase {
   const char* type;
-  const char* view;     // of the source
-  const char* tile;     // of the shared tensor
+  const char* view;  // of the source
+  const char* tile;  // of the shared tensor
   const char* offsets;
-  const char* op;       // nullptr: through registers
+  const char* op;  // nullptr: through registers
   int count;
 };
 
 std::string CopyProgram(const CopyCase& c, int warps) {
-  return absl::StrCat("program f(m: i32, n: i32, i: i32, x: *", c.type, ", y: *", c.type,
-                      ") warps ", warps, " target any {\n  grid 1\n  gx = global_view x : ", c.type,
-                      "[", c.view, "]\n  gy = global_view y : ", c.type, "[", c.tile,
-                      "]\n  s = alloc_shared : ", c.type, "[", c.tile, "]\n  copy_async gx[", c.offsets,
-                      "] -> s\n  commit_group\n  wait_group 0\n  synchronize\n  t = load_shared s : ",
-                      c.type, "[", c.tile, "]\n  store_global t -> gy\n}\n");
+  return absl::StrCat(
+      "program f(m: i32, n: i32, i: i32, x: *", c.type, ", y: *", c.type, ") warps ", warps,
+      " target any {\n  grid 1\n  gx = global_view x : ", c.type, "[", c.view,
+      "]\n  gy = global_view y : ", c.type, "[", c.tile, "]\n  s = alloc_shared : ", c.type, "[",
+      c.tile, "]\n  copy_async gx[", c.offsets,
+      "] -> s\n  commit_group\n  wait_group 0\n  synchronize\n  t = load_shared s : ", c.type, "[",
+      c.tile, "]\n  store_global t -> gy\n}\n");
 }
 
 TEST(CopyAsync, TakesTheWidestVectors) {
@@ -72,10 +74,10 @@ TEST(CopyAsync, TakesTheWidestVectors) {
 
 TEST(CopyAsync, VectorsThatDoNotDivideAmongTheThreadsAreSpreadRowMajor) {
   // 6 vectors for 32 threads: one instruction, not three in two threads.
-  const Compiled one = ExpectExecutionsAgree(
-      CopyProgram({"u8", "96", "96", "0", "", 0}, 1),
-      {Argument::Scalar(0), Argument::Scalar(0), Argument::Scalar(0), Argument::Buffer(Zeros(96)),
-       Argument::Buffer(Zeros(96))});
+  const Compiled one =
+      ExpectExecutionsAgree(CopyProgram({"u8", "96", "96", "0", "", 0}, 1),
+                            {Argument::Scalar(0), Argument::Scalar(0), Argument::Scalar(0),
+                             Argument::Buffer(Zeros(96)), Argument::Buffer(Zeros(96))});
   EXPECT_EQ(one.Count("CpAsyncCg16"), 1) << one.code;
   std::mt19937 random(2);
   // 7 x 6 vectors for 32 threads: two rounds.
@@ -84,6 +86,43 @@ TEST(CopyAsync, VectorsThatDoNotDivideAmongTheThreadsAreSpreadRowMajor) {
       {Argument::Scalar(6), Argument::Scalar(0), Argument::Scalar(1),
        Argument::Buffer(RandomBytes(&random, 672)), Argument::Buffer(Zeros(672))});
   EXPECT_EQ(two.Count("CpAsyncCg16"), 2) << two.code;
+}
+
+TEST(CopyAsync, AnyTypeShapeAndOffset) {
+  std::mt19937 random(6);
+  const char* types[] = {"u8", "i16", "f16", "f32", "f64", "u4", "i6", "u1", "u12"};
+  for (int round = 0; round < 60; ++round) {
+    const char* type = types[random() % 9];
+    const int bits = ParseDataType(type)->bits();
+    const int rows = 1 + static_cast<int>(random() % 9);
+    const int columns = 8 * (1 + static_cast<int>(random() % 9));
+    const int wide = columns + 8 * static_cast<int>(random() % 3) +
+                     (random() % 2 == 0 ? static_cast<int>(random() % 5) : 0);
+    const std::string tile = absl::StrCat(rows, ", ", columns);
+    const std::string view = random() % 2 == 0 ? absl::StrCat("m, ", wide) : std::string("m, n");
+    const std::string offsets = random() % 2 == 0   ? "i, j * 8"
+                                : random() % 2 == 0 ? "i, j"
+                                                    : "1, 8";
+    const std::string text = absl::StrCat(
+        "program f(m: i32, n: i32, i: i32, j: i32, x: *", type, ", y: *", type, ") warps ",
+        1 + random() % 3, " target any {\n  grid 1\n  gx = global_view x : ", type, "[", view,
+        "]\n  gy = global_view y : ", type, "[", tile, "]\n  s = alloc_shared : ", type, "[", tile,
+        "]\n  copy_async gx[", offsets, "] -> s\n  commit_group\n  wait_all\n  synchronize\n",
+        "  t = load_shared s : ", type, "[", tile, "]\n  store_global t -> gy\n}\n");
+    const auto bytes = [bits](int elements) {
+      return static_cast<size_t>((elements * bits + 31) / 32 * 4);
+    };
+    const int m = static_cast<int>(random() % 12);
+    const auto offset = [&random] {
+      return Argument::Scalar(static_cast<uint32_t>(static_cast<int>(random() % 5) - 2));
+    };
+    const Argument i = offset(), j = offset();
+    ExpectExecutionsAgree(text, {Argument::Scalar(static_cast<uint32_t>(m)),
+                                 Argument::Scalar(static_cast<uint32_t>(wide)), i, j,
+                                 Argument::Buffer(RandomBytes(&random, bytes(m * wide + 8))),
+                                 Argument::Buffer(Zeros(bytes(rows * columns)))});
+    if (HasFailure()) return;
+  }
 }
 
 TEST(CopyAsync, TileShapeAndDims) {
@@ -137,9 +176,9 @@ TEST(CopyAsync, APipelineWaitsForTheRightGroup) {
 )";
   std::mt19937 random(4);
   for (int n : {0, 1, 2, 7}) {
-    ExpectExecutionsAgree(text, {Argument::Scalar(static_cast<uint32_t>(n)),
-                                 Argument::Buffer(SmallFloats(&random, 256 * 7)),
-                                 Argument::Buffer(Zeros(1024))});
+    ExpectExecutionsAgree(
+        text, {Argument::Scalar(static_cast<uint32_t>(n)),
+               Argument::Buffer(SmallFloats(&random, 256 * 7)), Argument::Buffer(Zeros(1024))});
   }
 }
 

@@ -23,10 +23,11 @@ std::string DotProgram(const DotCase& c, bool in_place) {
                     sc = absl::StrCat(c.m, ", ", c.n);
   return absl::StrCat(
       "program f(a: *", c.a, ", b: *", c.b, ", c: *", c.c, ", d: *", c.c, ") warps ", c.warps,
-      " target any {\n  grid 1\n  ga = global_view a : ", c.a, "[", sa, "]\n  gb = global_view b : ",
-      c.b, "[", sb, "]\n  gc = global_view c : ", c.c, "[", sc, "]\n  gd = global_view d : ", c.c, "[",
-      sc, "]\n  ta = load_global ga : ", c.a, "[", sa, "] ", c.la, "\n  tb = load_global gb : ", c.b,
-      "[", sb, "] ", c.lb, "\n  tc = load_global gc : ", c.c, "[", sc, "] ", c.lc,
+      " target any {\n  grid 1\n  ga = global_view a : ", c.a, "[", sa,
+      "]\n  gb = global_view b : ", c.b, "[", sb, "]\n  gc = global_view c : ", c.c, "[", sc,
+      "]\n  gd = global_view d : ", c.c, "[", sc, "]\n  ta = load_global ga : ", c.a, "[", sa, "] ",
+      c.la, "\n  tb = load_global gb : ", c.b, "[", sb, "] ", c.lb,
+      "\n  tc = load_global gc : ", c.c, "[", sc, "] ", c.lc,
       in_place ? "\n  tc = dot ta, tb, tc\n  tc = dot ta, tb, tc\n  store_global tc -> gd\n}\n"
                : "\n  td = dot ta, tb, tc\n  te = dot ta, tb, td\n  store_global te -> gd\n}\n");
 }
@@ -37,8 +38,8 @@ std::vector<uint8_t> Exact(std::mt19937* random, absl::string_view type, int cou
   std::vector<uint8_t> bytes(static_cast<size_t>(count * dtype.bits() / 8));
   for (int i = 0; i < count; ++i) {
     const int value = static_cast<int>((*random)() % 5) - (dtype.is_signed() ? 2 : 0);
-    const uint64_t code = dtype.is_float() ? EncodeFromDouble(dtype, value)
-                                           : EncodeFromInt64(dtype, value);
+    const uint64_t code =
+        dtype.is_float() ? EncodeFromDouble(dtype, value) : EncodeFromInt64(dtype, value);
     for (int k = 0; k < dtype.bits() / 8; ++k) {
       bytes[static_cast<size_t>(i * dtype.bits() / 8 + k)] = static_cast<uint8_t>(code >> (8 * k));
     }
@@ -83,8 +84,7 @@ std::vector<DotCase> Cases() {
       {"f16", "f16", "f32", 16, 8, 16, 1, "local(2,1).spatial(8,4).local(1,4)",
        "column_spatial(4,8).local(4,1)", kC, "MmaM16N8K8F32F16", 2},
       // Several fragments, in one warp and in four.
-      {"f16", "f16", "f32", 32, 16, 32, 1,
-       "local(2,2).column_local(2,2).spatial(8,4).local(1,2)",
+      {"f16", "f16", "f32", 32, 16, 32, 1, "local(2,2).column_local(2,2).spatial(8,4).local(1,2)",
        "local(2,2).local(2,1).column_spatial(4,8).local(2,1)",
        "local(2,2).local(2,1).spatial(8,4).local(1,2)", "MmaM16N8K16F32F16", 8},
       {"f16", "f16", "f32", 64, 32, 32, 4,
@@ -162,12 +162,31 @@ TEST(Dot, AnOperandMayBeTheResult) {
   y = load_global ga : f32[4, 4] replicated(32).local(4,4)
   x = dot x, y, y
   y = dot x, y, x
+  x = dot x, y, x
+  y = dot x, y, y
+  y = dot x, y, y
   store_global y -> gd
 }
 )";
+  std::vector<uint8_t> ones(64, 0);
+  for (size_t i = 0; i < 16; i += 3) ones[4 * i + 3] = 0x40;  // 2.0
+  ExpectExecutionsAgree(text, {Argument::Buffer(ones), Argument::Buffer(Zeros(64))});
+  // The fragments of a and of c of m16n8k8 with f16 sums are alike.
+  const char* fragments = R"(program f(a: *f16, b: *f16, d: *f16) warps 1 target any {
+  grid 1
+  ga = global_view a : f16[16, 8]
+  gb = global_view b : f16[8, 8]
+  gd = global_view d : f16[16, 8]
+  x = load_global ga : f16[16, 8] local(2,1).spatial(8,4).local(1,2)
+  y = load_global gb : f16[8, 8] column_spatial(4,8).local(2,1)
+  x = dot x, y, x
+  store_global x -> gd
+}
+)";
   std::mt19937 random(3);
-  ExpectExecutionsAgree(text, {Argument::Buffer(SmallFloats(&random, 16)),
-                               Argument::Buffer(Zeros(64))});
+  ExpectExecutionsAgree(fragments,
+                        {Argument::Buffer(SmallHalves(&random, 128)),
+                         Argument::Buffer(SmallHalves(&random, 64)), Argument::Buffer(Zeros(256))});
 }
 
 TEST(Dot, LayoutsAreChosenWhereLeftOut) {
@@ -190,10 +209,10 @@ TEST(Dot, LayoutsAreChosenWhereLeftOut) {
           "  acc = register 0.0 : ", c.c, shape, "  ta = load_global ga : ", c.type, shape,
           "  tb = load_global gb : ", c.type, shape,
           "  acc = dot ta, tb, acc\n  store_global acc -> gd\n}\n");
-      const Compiled compiled = ExpectExecutionsAgree(
-          text, {Argument::Buffer(Exact(&random, c.type, c.size * c.size)),
-                 Argument::Buffer(Exact(&random, c.type, c.size * c.size)),
-                 Argument::Buffer(Zeros(4096))});
+      const Compiled compiled =
+          ExpectExecutionsAgree(text, {Argument::Buffer(Exact(&random, c.type, c.size * c.size)),
+                                       Argument::Buffer(Exact(&random, c.type, c.size * c.size)),
+                                       Argument::Buffer(Zeros(4096))});
       EXPECT_GT(compiled.Count(c.op), 0) << compiled.code;
     }
   }
@@ -222,7 +241,8 @@ TEST(Dot, AnyArrangementOfFragments) {
         };
         add(&c, absl::StrCat(prefix, "spatial(", p, ",", q, ")"));
         add(&a, column ? absl::StrCat(copies(q), ".", rows) : absl::StrCat(rows, ".", copies(q)));
-        add(&b, column ? absl::StrCat(columns, ".", copies(p)) : absl::StrCat(copies(p), ".", columns));
+        add(&b,
+            column ? absl::StrCat(columns, ".", copies(p)) : absl::StrCat(copies(p), ".", columns));
       } else {
         if (m * p > 64 || n * q > 32 || k * r > 64) continue;
         add(&c, absl::StrCat(prefix, "local(", p, ",", q, ")"));
@@ -239,8 +259,18 @@ TEST(Dot, AnyArrangementOfFragments) {
     a.pop_back();
     b.pop_back();
     c.pop_back();
-    const DotCase test{"f16", "f16", "f32", m, n, k, warps, a.c_str(), b.c_str(), c.c_str(),
-                       "MmaM16N8K16F32F16", (m / 16) * (n / 8) * (k / 16) / warps};
+    const DotCase test{"f16",
+                       "f16",
+                       "f32",
+                       m,
+                       n,
+                       k,
+                       warps,
+                       a.c_str(),
+                       b.c_str(),
+                       c.c_str(),
+                       "MmaM16N8K16F32F16",
+                       (m / 16) * (n / 8) * (k / 16) / warps};
     const std::string text = DotProgram(test, random() % 2 == 0);
     SCOPED_TRACE(text);
     const Compiled compiled = ExpectExecutionsAgree(
@@ -264,7 +294,8 @@ TEST(Dot, SaysWhatIsMissing) {
       // c is spread over two warps along m, a is not.
       {"f16", "replicated(2).local(2,1).column_local(2,2).spatial(8,4).local(1,2)",
        "replicated(2).local(2,1).column_spatial(4,8).local(2,1)",
-       "spatial(2,1).local(2,1).spatial(8,4).local(1,2)", 2, "thread group 1 does not hold a[1, 0]"},
+       "spatial(2,1).local(2,1).spatial(8,4).local(1,2)", 2,
+       "thread group 1 does not hold a[1, 0]"},
       // k is spread over warps.
       {"f32", "spatial(32,2).local(1,8)", "replicated(64).local(16,8)",
        "spatial(32,1).replicated(2).local(1,8)", 2, "does not hold a[0, 0]"},
@@ -275,8 +306,9 @@ TEST(Dot, SaysWhatIsMissing) {
         " target any {\n  grid 1\n  ga = global_view a : ", c.type,
         "[32, 16]\n  gb = global_view b : ", c.type,
         "[16, 8]\n  gd = global_view d : f32[32, 8]\n  acc = register 0.0 : f32[32, 8] ", c.lc,
-        "\n  ta = load_global ga : ", c.type, "[32, 16] ", c.la, "\n  tb = load_global gb : ", c.type,
-        "[16, 8] ", c.lb, "\n  acc = dot ta, tb, acc\n  store_global acc -> gd\n}\n");
+        "\n  ta = load_global ga : ", c.type, "[32, 16] ", c.la,
+        "\n  tb = load_global gb : ", c.type, "[16, 8] ", c.lb,
+        "\n  acc = dot ta, tb, acc\n  store_global acc -> gd\n}\n");
     const absl::StatusOr<Compiled> compiled = Compile(text);
     ASSERT_FALSE(compiled.ok());
     const std::vector<Diagnostic> diagnostics = DiagnosticsOf(compiled.status());

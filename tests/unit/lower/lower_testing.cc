@@ -35,9 +35,9 @@ absl::StatusOr<Compiled> Compile(absl::string_view text, Simplify simplify,
   TILUS_ASSIGN_OR_RETURN(ir::Module module, ir::LoadText(text, options.limits));
   Compiled compiled;
   compiled.program = std::move(module.programs.at(0));
-  TILUS_RETURN_IF_ERROR(passes::RunPasses(
-      &compiled.program, options.limits,
-      [](const passes::Pass&, const ir::Program&) { return absl::OkStatus(); }));
+  TILUS_RETURN_IF_ERROR(
+      passes::RunPasses(&compiled.program, options.limits,
+                        [](const passes::Pass&, const ir::Program&) { return absl::OkStatus(); }));
   TILUS_ASSIGN_OR_RETURN(compiled.kernel, Lower(compiled.program, options));
   TILUS_RETURN_IF_ERROR(machine::Verify(compiled.kernel));
   if (simplify == Simplify::kYes) {
@@ -68,8 +68,7 @@ absl::StatusOr<Outcome> Interpret(const Compiled& compiled,
   return outcome;
 }
 
-absl::StatusOr<Outcome> Simulate(const Compiled& compiled,
-                                 const std::vector<Argument>& arguments) {
+absl::StatusOr<Outcome> Simulate(const Compiled& compiled, const std::vector<Argument>& arguments) {
   Outcome outcome;
   outcome.buffers.resize(arguments.size());
   std::vector<simulate::Argument> values(arguments.size());
@@ -82,8 +81,7 @@ absl::StatusOr<Outcome> Simulate(const Compiled& compiled,
     if (arguments[i].is_buffer) values[i].bytes = static_cast<int64_t>(arguments[i].bytes.size());
     grid_values[i].value = values[i].value;
   }
-  TILUS_ASSIGN_OR_RETURN(const auto grid,
-                         interpret::EvaluateGrid(compiled.program, grid_values));
+  TILUS_ASSIGN_OR_RETURN(const auto grid, interpret::EvaluateGrid(compiled.program, grid_values));
   simulate::Options options;
   options.print = [&outcome](absl::string_view line) {
     absl::StrAppend(&outcome.printed, line, "\n");
@@ -105,7 +103,9 @@ Compiled ExpectExecutionsAgree(absl::string_view text, const std::vector<Argumen
     if (!meant.ok() || !done.ok()) return result;
     for (const simulate::Finding& finding : done->report.findings) {
       ADD_FAILURE() << simulate::FaultName(finding.fault) << " at " << finding.path << ": "
-                    << finding.message << "\n" << text << "\n" << compiled->code;
+                    << finding.message << "\n"
+                    << text << "\n"
+                    << compiled->code;
     }
     EXPECT_EQ(done->printed, meant->printed) << text;
     for (size_t i = 0; i < arguments.size(); ++i) {
@@ -115,7 +115,8 @@ Compiled ExpectExecutionsAgree(absl::string_view text, const std::vector<Argumen
       while (at < want.size() && got[at] == want[at]) ++at;
       EXPECT_EQ(at, want.size()) << "argument " << i << " differs at byte " << at << ": "
                                  << int{got[at % got.size()]} << ", not "
-                                 << int{want[at % want.size()]} << "\n" << text << "\n"
+                                 << int{want[at % want.size()]} << "\n"
+                                 << text << "\n"
                                  << compiled->code;
     }
     result = *std::move(compiled);

@@ -42,7 +42,7 @@ struct Argument {
 struct Outcome {
   std::vector<std::vector<uint8_t>> buffers;  // one an argument; empty for scalars
   std::string printed;
-  simulate::Report report;                    // of the simulator
+  simulate::Report report;  // of the simulator
 };
 absl::StatusOr<Outcome> Interpret(const Compiled& compiled, const std::vector<Argument>& arguments);
 absl::StatusOr<Outcome> Simulate(const Compiled& compiled, const std::vector<Argument>& arguments);

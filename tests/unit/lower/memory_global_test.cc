@@ -13,11 +13,11 @@ namespace {
 // Copies a tile of `shape` with `layout`.
 std::string CopyProgram(absl::string_view type, absl::string_view shape, absl::string_view layout,
                         absl::string_view view_shape, absl::string_view offsets) {
-  return absl::StrCat("program copy(x: *", type, ", y: *", type, ") warps 1 target any {\n  grid 1\n",
-                      "  gx = global_view x : ", type, "[", view_shape, "]\n",
-                      "  gy = global_view y : ", type, "[", view_shape, "]\n",
-                      "  t = load_global gx[", offsets, "] : ", type, "[", shape, "] ", layout, "\n",
-                      "  store_global t -> gy[", offsets, "]\n}\n");
+  return absl::StrCat("program copy(x: *", type, ", y: *", type,
+                      ") warps 1 target any {\n  grid 1\n", "  gx = global_view x : ", type, "[",
+                      view_shape, "]\n", "  gy = global_view y : ", type, "[", view_shape, "]\n",
+                      "  t = load_global gx[", offsets, "] : ", type, "[", shape, "] ", layout,
+                      "\n", "  store_global t -> gy[", offsets, "]\n}\n");
 }
 
 struct WidthCase {
@@ -94,9 +94,9 @@ TEST(GlobalMemory, RaggedColumnsAreTestedElementForElement) {
 )";
   std::mt19937 random(3);
   for (int n : {1, 3, 4, 7, 8, 11, 12}) {
-    ExpectExecutionsAgree(text, {Argument::Scalar(static_cast<uint32_t>(n)),
-                                 Argument::Buffer(RandomBytes(&random, 1024)),
-                                 Argument::Buffer(Zeros(1024))});
+    ExpectExecutionsAgree(
+        text, {Argument::Scalar(static_cast<uint32_t>(n)),
+               Argument::Buffer(RandomBytes(&random, 1024)), Argument::Buffer(Zeros(1024))});
   }
 }
 
@@ -151,9 +151,10 @@ TEST(GlobalMemory, WideOffsetsAndExtents) {
   std::mt19937 random(6);
   for (int64_t at : {int64_t{-5}, int64_t{0}, int64_t{40}, int64_t{1} << 40, -(int64_t{1} << 32)}) {
     for (uint32_t u : {0u, 40u, 0xfffffff0u}) {
-      ExpectExecutionsAgree(text, {Argument::Scalar(static_cast<uint64_t>(at)), Argument::Scalar(u),
-                                   Argument::Scalar(64), Argument::Buffer(RandomBytes(&random, 256)),
-                                   Argument::Buffer(RandomBytes(&random, 256))});
+      ExpectExecutionsAgree(text,
+                            {Argument::Scalar(static_cast<uint64_t>(at)), Argument::Scalar(u),
+                             Argument::Scalar(64), Argument::Buffer(RandomBytes(&random, 256)),
+                             Argument::Buffer(RandomBytes(&random, 256))});
     }
   }
 }
@@ -169,10 +170,10 @@ TEST(GlobalMemory, StridesMayBeAnything) {
 )";
   std::mt19937 random(7);
   for (const auto& [s, r] : {std::pair{8, 1}, {1, 8}, {0, 1}, {0, 0}, {3, 5}}) {
-    ExpectExecutionsAgree(text, {Argument::Scalar(static_cast<uint32_t>(s)),
-                                 Argument::Scalar(static_cast<uint32_t>(r)),
-                                 Argument::Buffer(RandomBytes(&random, 256)),
-                                 Argument::Buffer(Zeros(256))});
+    ExpectExecutionsAgree(
+        text,
+        {Argument::Scalar(static_cast<uint32_t>(s)), Argument::Scalar(static_cast<uint32_t>(r)),
+         Argument::Buffer(RandomBytes(&random, 256)), Argument::Buffer(Zeros(256))});
   }
 }
 
@@ -187,9 +188,9 @@ TEST(GlobalMemory, DimsChooseTheDimensionsOfATile) {
 )";
   std::mt19937 random(8);
   for (int i : {-1, 0, 3, 4}) {
-    ExpectExecutionsAgree(text, {Argument::Scalar(static_cast<uint32_t>(i)),
-                                 Argument::Buffer(RandomBytes(&random, 512)),
-                                 Argument::Buffer(Zeros(128))});
+    ExpectExecutionsAgree(
+        text, {Argument::Scalar(static_cast<uint32_t>(i)),
+               Argument::Buffer(RandomBytes(&random, 512)), Argument::Buffer(Zeros(128))});
   }
 }
 
@@ -241,7 +242,7 @@ TEST(GlobalMemory, ConstantPartsOfOffsetsAreImmediates) {
   for (int i : {0, 1, 2, 3, -1, -2, 2147483647, 2147483646, 536870911}) {
     const Compiled compiled = ExpectExecutionsAgree(
         text, {Argument::Scalar(static_cast<uint32_t>(i)), Argument::Scalar(4),
-                Argument::Buffer(SmallFloats(&random, 4 * 4096)), Argument::Buffer(Zeros(128))});
+               Argument::Buffer(SmallFloats(&random, 4 * 4096)), Argument::Buffer(Zeros(128))});
     // Row i + 1 and column 64 are (4096 + 64) * 4 bytes.
     EXPECT_EQ(compiled.Count("LdGlobal", "+16640]"), 1) << compiled.code;
     EXPECT_EQ(compiled.Count("LdGlobal", "+17024]"), 1) << compiled.code;
@@ -255,11 +256,10 @@ TEST(SubByte, ElementsOfOtherThreadsSurvive) {
   for (int bits = 1; bits <= 15; ++bits) {
     if (bits == 8) continue;
     const std::string type = absl::StrCat("u", bits);
-    const std::string text =
-        absl::StrCat("program f(x: *", type, ", y: *", type, ") warps 1 target any {\n  grid 1\n",
-                     "  gx = global_view x : ", type, "[70]\n  gy = global_view y : ", type, "[70]\n",
-                     "  t = load_global gx[5] : ", type, "[32] spatial(32)\n",
-                     "  store_global t -> gy[7]\n}\n");
+    const std::string text = absl::StrCat(
+        "program f(x: *", type, ", y: *", type, ") warps 1 target any {\n  grid 1\n",
+        "  gx = global_view x : ", type, "[70]\n  gy = global_view y : ", type, "[70]\n",
+        "  t = load_global gx[5] : ", type, "[32] spatial(32)\n", "  store_global t -> gy[7]\n}\n");
     std::mt19937 random(static_cast<unsigned>(bits));
     const size_t bytes = static_cast<size_t>((70 * bits + 31) / 32 * 4);
     ExpectExecutionsAgree(text, {Argument::Buffer(RandomBytes(&random, bytes)),
@@ -279,8 +279,8 @@ TEST(SubByte, LoadsTouchNoByteBeyondTheirElements) {
 }
 )";
   std::mt19937 random(11);
-  ExpectExecutionsAgree(text, {Argument::Buffer(RandomBytes(&random, 2)),
-                               Argument::Buffer(Zeros(32))});
+  ExpectExecutionsAgree(text,
+                        {Argument::Buffer(RandomBytes(&random, 2)), Argument::Buffer(Zeros(32))});
 }
 
 TEST(SubByte, AWholeWordIsStoredPlainly) {
@@ -358,7 +358,8 @@ TEST_P(RandomAccess, AgreesWithTheInterpreter) {
         "program f(m: i32, n: i32, i: i32, j: i32, x: *", type, " align(", align, "), y: *", type,
         ") warps ", warps, " target any {\n  grid 1\n  gx = global_view x : ", type, "[", shape,
         "]\n  gy = global_view y : ", type, "[", shape, "]\n  t = load_global gx[", offsets,
-        "] : ", type, "[", rows, ", ", columns, "] ", layout, "\n  store_global t -> gy[i, j]\n}\n");
+        "] : ", type, "[", rows, ", ", columns, "] ", layout,
+        "\n  store_global t -> gy[i, j]\n}\n");
     const size_t bytes = static_cast<size_t>((view_rows * view_columns * bits + 31) / 32 * 4);
     ExpectExecutionsAgree(
         text, {Argument::Scalar(static_cast<uint64_t>(view_rows)),

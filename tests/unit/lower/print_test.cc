@@ -44,7 +44,7 @@ TEST(Print, ScalarsInOrder) {
 }
 )";
   ExpectExecutionsAgree(text, {Argument::Scalar(7), Argument::Scalar(200),
-                                Argument::Scalar(0x3fc00000), Argument::Scalar(~uint64_t{4})});
+                               Argument::Scalar(0x3fc00000), Argument::Scalar(~uint64_t{4})});
 }
 
 }  // namespace
