@@ -91,6 +91,14 @@ class Job {
   const char* stopper_ = "";
 };
 
+// What the cache has would otherwise be given out in spite of the flag.
+absl::Status CheckNotCancelled(const CompileSettings& settings) {
+  if (settings.cancelled == nullptr || !settings.cancelled->load(std::memory_order_relaxed)) {
+    return absl::OkStatus();
+  }
+  return MakeError(DiagId::kCancelled, "the compile was cancelled");
+}
+
 // Names what a compile of `content` under `settings` gives; `kind` says what the content is.
 std::string CacheKey(absl::string_view kind, absl::string_view content,
                      const CompileSettings& settings) {
@@ -114,6 +122,7 @@ void Keep(const ContextState& context, const std::string& alias, const CompileSe
 absl::StatusOr<std::shared_ptr<const ModuleState>> CompileBytes(
     std::shared_ptr<const ContextState> context, absl::string_view bytes,
     const CompileSettings& settings) {
+  TILUS_RETURN_IF_ERROR(CheckNotCancelled(settings));
   const bool cached = context->modules.enabled() && settings.dump == nullptr;
   std::string alias;
   if (cached) {
@@ -128,6 +137,7 @@ absl::StatusOr<std::shared_ptr<const ModuleState>> CompileBytes(
 
 absl::StatusOr<std::shared_ptr<const ModuleState>> CompileProgram(
     const tilus_program& program, const CompileSettings& settings) {
+  TILUS_RETURN_IF_ERROR(CheckNotCancelled(settings));
   const ContextState& context = *program.context;
   const bool cached = context.modules.enabled() && settings.dump == nullptr;
   Job job(program.context, settings);

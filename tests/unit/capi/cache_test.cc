@@ -52,7 +52,8 @@ TEST(MemoryCacheTest, ProgramsAreFoundByContent) {
   const Context context = Counting(MakeOptions(), &steps);
   Compile(context, kAddOne);
   const int once = steps;
-  const std::string spelled = std::string("; the same\n\n") + kAddOne;
+  std::string spelled = "; the same\n\n";
+  spelled += kAddOne;
   tilus_program* raw = nullptr;
   ASSERT_CALL_OK(
       tilus_program_parse(context.get(), View(spelled), tilus_string_of(""), &raw));

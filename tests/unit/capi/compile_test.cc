@@ -139,7 +139,8 @@ TEST(CompileTest, ProgressCountsTheSteps) {
   seen.passes.clear();
   seen.answer = TILUS_HOST_EXCEPTION;
   tilus_module* module = nullptr;
-  EXPECT_EQ(Outcome(tilus_compile(context.get(), Bytes(kTwo), &module)), "HOST_EXCEPTION T0007");
+  EXPECT_EQ(Outcome(tilus_compile(context.get(), Bytes(kAddOne), &module)),
+            "HOST_EXCEPTION T0007");
 }
 
 TEST(CompileTest, ACancelledCompileEndsWithThatCode) {
