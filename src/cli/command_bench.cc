@@ -78,11 +78,8 @@ std::string Row(const std::string& stage, const Json& milliseconds) {
 void BenchCompile(const BenchOptions& options, Tool& tool) {
   constexpr int kMaxCubinRuns = 9;
   const Session session(tool);
-  const ProgramInput input = ReadProgramInput(session, options.program);
-  if (input.IsModule()) {
-    Fail(Exit::kInput, Id::kModuleInput, "it is a compiled module, and programs are compiled here",
-         "tilusc print gives the program of a module", input.source);
-  }
+  const ProgramInput input =
+      ReadProgramOnly(session, options.program, "and there is nothing to compile");
   const CompileOptions compile_options = OptionsFor(input, options.targets);
   Samples samples;
   for (int i = 0; i < options.runs; ++i) MeasureCompile(session, input, compile_options, &samples);

@@ -15,6 +15,7 @@ struct CompileCommand {
   std::string emit;
   std::string print_after;
   bool contract = false;
+  bool assemble = false;
 };
 
 // Whether a module has one form, or one for each target.
@@ -62,6 +63,9 @@ class Compilation {
     const ProgramInput input = ReadProgramInput(session_, command.program);
     const CompileOptions options = OptionsFor(input, command.targets);
     if (command.contract) Check(tilus_compile_options_allow_contraction(options.get()));
+    if (command.assemble) {
+      Check(tilus_compile_options_set_assembly(options.get(), TILUS_ASSEMBLY_NOW));
+    }
     if (!command.print_after.empty()) {
       CheckOr(Exit::kUsage,
               tilus_compile_options_set_dump(options.get(), Text(command.print_after), Dump, this,
@@ -168,6 +172,8 @@ void AddCompileCommand(CLI::App* parent, Tool* tool) {
   app->add_option("--print-after", options->print_after,
                   "Print what a pass leaves, or each with all; to stderr where --emit prints")
       ->option_text("PASS|all");
+  app->add_flag("--assemble", options->assemble,
+                "Make the cubins now, and keep them in the module");
   app->add_flag("--contract", options->contract, "Allow a * b + c to become one fused operation");
   RunWith(tool, app, options, Compile);
 }

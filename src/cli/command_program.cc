@@ -18,7 +18,9 @@ Program ReadProgram(const Session& session, const ProgramInput& input) {
 
 void Verify(const VerifyOptions& options, Tool& tool) {
   const Session session(tool);
-  const Program program = ReadProgram(session, ReadProgramInput(session, options.program));
+  const ProgramInput input =
+      ReadProgramOnly(session, options.program, "whose program was verified before");
+  const Program program = ReadProgram(session, input);
   Check(tilus_program_verify(program.get()));
   if (!tool.json) return;
   std::vector<std::string> kernels;

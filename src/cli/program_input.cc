@@ -1,5 +1,6 @@
 #include "cli/program_input.h"
 
+#include "cli/cat.h"
 #include "cli/files.h"
 
 namespace tilus::cli {
@@ -48,6 +49,15 @@ ProgramInput ReadProgramInput(const Session& session, const std::string& path) {
   // module may be larger than a program, but is not read in pieces either.
   input.bytes = ReadFile(path, tilus_context_limit(session.context(), TILUS_LIMIT_BYTES));
   if (input.IsModule() && path != "-") input.bytes = ReadFile(path);
+  return input;
+}
+
+ProgramInput ReadProgramOnly(const Session& session, const std::string& path, const char* why) {
+  ProgramInput input = ReadProgramInput(session, path);
+  if (input.IsModule()) {
+    Fail(Exit::kInput, Id::kModuleInput, Cat("it is a compiled module, ", why),
+         "tilusc print gives the program of a module", input.source);
+  }
   return input;
 }
 

@@ -42,6 +42,8 @@ struct ProgramInput {
 };
 
 ProgramInput ReadProgramInput(const Session& session, const std::string& path);
+// The same where a module will not do; `why` ends the sentence "it is a compiled module, ...".
+ProgramInput ReadProgramOnly(const Session& session, const std::string& path, const char* why);
 
 // Options that name the input as findings are to call it.
 CompileOptions OptionsFor(const ProgramInput& input, const std::vector<std::string>& targets);

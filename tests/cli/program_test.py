@@ -152,13 +152,22 @@ class Compile(TestCase):
         for target in ("sm_80", "sm_90a"):
             self.assertEqual((self.folder / f"{target}.cubin").read_bytes()[:4], b"\x7fELF")
 
+    @unittest.skipUnless(HAS_ASSEMBLER, "no assembler")
+    def test_a_module_keeps_the_cubins_that_were_made(self):
+        without, kept = self.folder / "without", self.folder / "kept"
+        self.answer("compile", self.program, "-o", without)
+        self.answer("compile", self.program, "-o", kept, "--assemble")
+        self.assertNotIn(b"\x7fELF", without.read_bytes())
+        self.assertIn(b"\x7fELF", kept.read_bytes())
+
     def test_without_an_assembler_a_cubin_is_exit_3_and_no_file(self):
         out = self.folder / "a.cubin"
-        result = run("compile", self.program, "--emit", "cubin", "-o", out,
-                     env={"TILUS_NVJITLINK": "/nonexistent/libnvJitLink.so"})
-        self.assertEqual(result.code, 3, result.errors)
-        self.assertIn("error[T0600]: ", result.errors)
-        self.assertFalse(out.exists())
+        for options in (["--emit", "cubin"], ["--assemble"]):
+            result = run("compile", self.program, *options, "-o", out,
+                         env={"TILUS_NVJITLINK": "/nonexistent/libnvJitLink.so"})
+            self.assertEqual(result.code, 3, result.errors)
+            self.assertIn("error[T0600]: ", result.errors)
+            self.assertFalse(out.exists())
 
 
 class Files(TestCase):
@@ -219,6 +228,7 @@ class Bench(TestCase):
         module = self.folder / "m"
         self.answer("compile", self.write("add.tilus", ADD_ONE), "-o", module)
         self.refused(1, "T0913", "bench", "compile", module)
+        self.refused(1, "T0913", "verify", module)
 
 
 class Disasm(TestCase):
