@@ -149,9 +149,9 @@ float F32(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bit
 bool Close(const std::vector<uint64_t>& srcs, uint64_t a, uint64_t b) {
   const float x = F32(a), y = F32(b), source = F32(srcs[0]);
   if (std::isnan(x) || std::isnan(y)) return std::isnan(x) == std::isnan(y);
-  // sin and cos reduce their argument coarsely.
-  if (std::fabs(source) > 0x1p15f && std::isfinite(source) && std::fabs(x) <= 1) return true;
-  if (std::fabs(source) > 4 && std::fabs(x) <= 1 && std::fabs(x - y) <= 0x1p-9f) return true;
+  // sin and cos reduce their argument with an error that grows with it.
+  if (std::fabs(x) <= 1 && std::fabs(x - y) <= 0x1p-22f * std::fabs(source)) return true;
+  if (std::fabs(x) <= 1 && std::fabs(source) > 0x1p15f && std::isfinite(source)) return true;
   if (std::isinf(x) || std::isinf(y)) return x == y;
   return std::fabs(x - y) <= 0x1p-11f * std::fabs(x) || std::fabs(x - y) <= 0x1p-20f;
 }
