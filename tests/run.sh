@@ -80,7 +80,7 @@ install_parts() {
 build_and_test() {
   local name=$1 preset=$2
   shift 2
-  part "$name: configure" cmake --preset "$preset" -B "build/$name" -DTILUS_WERROR=ON "$@" &&
+  part "$name: configure" cmake --preset "$preset" -B "build/$name" "$@" &&
     part "$name: build" cmake --build "build/$name" -j "$jobs" &&
     part "$name: test" "${launcher[@]}" ctest --test-dir "build/$name" -j "$jobs" --timeout 900 \
       --no-tests=error
@@ -94,12 +94,13 @@ else
   find_cuda_tools || complain "the CUDA tools are missing, so tests that need them will fail"
 fi
 
-build_and_test release release || ((++failures))
+# Warnings are errors in the plain builds; under sanitizers gcc 12 warns of what is not so.
+build_and_test release release -DTILUS_WERROR=ON || ((++failures))
 if [[ $quick == no ]]; then
   build_and_test asan asan -DTILUS_BUILD_BENCHMARKS=OFF || ((++failures))
 fi
 if [[ $clang == yes ]]; then
-  build_and_test clang release -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 ||
+  build_and_test clang release -DTILUS_WERROR=ON -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 ||
     ((++failures))
 fi
 if [[ $tsan == yes ]]; then
