@@ -9,7 +9,7 @@ import pathlib
 import sys
 
 ALLOWED = {
-    "CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE",
+    "CMakeLists.txt", "CMakePresets.json", "CHANGELOG.md", "README.md", "LICENSE",
     "include", "src", "bindings", "proto", "tests", "examples", "packaging",
 }
 NOT_PART_OF_THE_TREE = {"build"}
