@@ -106,7 +106,7 @@ class TemporaryFile {
 // Runs the disassembler, which prints to this process's stdout.
 void RunDisassembler(const Disassembler& tool, const std::string& path) {
   std::vector<std::string> words = {tool.path};
-  if (tool.is_cuobjdump) words.push_back("-sass");
+  words.push_back(tool.is_cuobjdump ? "-sass" : "-c");  // code, without data and debug sections
   words.push_back(path);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

@@ -240,7 +240,7 @@ class Disasm(TestCase):
 
     def test_the_disassembler_gets_the_cubin_and_prints(self):
         tool = self.write("nvdisasm", f"#!{sys.executable}\nimport sys\n"
-                          "print('got', open(sys.argv[1], 'rb').read())\n")
+                          "print('got', open(sys.argv[2], 'rb').read())\n")
         tool.chmod(0o755)
         cubin = self.write("a.cubin", b"\x7fELF1234")
         result = self.answer("disasm", cubin, env={"TILUS_NVDISASM": str(tool)})
