@@ -14,6 +14,9 @@ using machine::ImmS32;
 using machine::ImmU32;
 
 constexpr int kAnyLog2 = 63;  // what 0 is a multiple of
+// Larger constants are computed with at run time, so that no sum here overflows.
+constexpr int64_t kMaxStride = int64_t{1} << 31;
+constexpr int64_t kMaxOffset = int64_t{1} << 24;
 
 int TrailingZeros(int64_t value) {
   return value == 0 ? kAnyLog2 : std::countr_zero(static_cast<uint64_t>(value));
@@ -102,6 +105,7 @@ void TileAddress::AddDim(const ir::TensorOperand& tile, size_t d, absl::Span<con
   dim.extent = tensor_.shape[d].get();
   ir::ExprPtr offset = tile.has_offsets ? tile.offsets[d] : ir::IntLiteral(0);
   OffsetParts parts = SplitOffset(ctx_, offset);
+  if (parts.constant > kMaxOffset || parts.constant < -kMaxOffset) parts = {offset, 0};
   dim.offset = std::move(parts.variable);
   dim.offset_constant = parts.constant;
   int64_t size = 1;
@@ -165,7 +169,7 @@ void TileAddress::FindStrides() {
       constant = facts.Constant(*tensor_.decl.strides[d]);
       dim.stride_log2 = TrailingZeros(facts.Divisor(*tensor_.decl.strides[d]));
     }
-    if (constant) {
+    if (constant && *constant <= kMaxStride && *constant >= -kMaxStride) {
       dim.stride = *constant;
       dim.stride_log2 = TrailingZeros(*constant);
     } else {

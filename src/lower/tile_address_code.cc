@@ -195,7 +195,10 @@ Operand TileAddress::Scaled(size_t d, Operand value) {
   }
   const int64_t scale = InUnits(dim.stride);
   if (!is_global()) return b.MulLoS32(value, ImmU32(static_cast<uint32_t>(scale)));
-  if (value.is_imm()) return ImmS64(static_cast<int32_t>(value.value) * scale);
+  if (value.is_imm()) {
+    const uint64_t wide = static_cast<uint64_t>(int64_t{static_cast<int32_t>(value.value)});
+    return ImmS64(static_cast<int64_t>(wide * static_cast<uint64_t>(scale)));
+  }
   if (FitsInt32(scale)) return b.MulWideS32(value, ImmS32(static_cast<int32_t>(scale)));
   return b.MulLoS64(Widen(b, value), ImmS64(scale));
 }

@@ -177,6 +177,23 @@ TEST(GlobalMemory, StridesMayBeAnything) {
   }
 }
 
+TEST(GlobalMemory, HugeConstantsAreOutOfRange) {
+  const std::vector<std::string> offsets = {"4611686018427387904", "-4611686018427387904",
+                                            "2147483647", "i64(i) + 9223372036854775807"};
+  std::mt19937 random(14);
+  for (const std::string& offset : offsets) {
+    const std::string text = absl::StrCat(
+        "program f(i: i32, x: *f64, y: *f64) warps 1 target any {\n  grid 1\n",
+        "  gx = global_view x strides=[4611686018427387904, 1] : f64[1, 32]\n",
+        "  gy = global_view y : f64[2, 32]\n  t = load_global gx[0, ", offset,
+        "] : f64[1, 32] spatial(1,32)\n  store_global t -> gy[0, 0]\n",
+        "  u = load_global gx[0, 0] : f64[1, 32] spatial(1,32)\n  store_global u -> gy[1, ", offset,
+        "]\n  store_global u -> gy[1, 0]\n}\n");
+    ExpectExecutionsAgree(text, {Argument::Scalar(3), Argument::Buffer(RandomBytes(&random, 256)),
+                                 Argument::Buffer(RandomBytes(&random, 512))});
+  }
+}
+
 TEST(GlobalMemory, DimsChooseTheDimensionsOfATile) {
   const char* text = R"(program f(i: i32, x: *u8, y: *u8) warps 1 target any {
   grid 1
