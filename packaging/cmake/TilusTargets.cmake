@@ -87,7 +87,8 @@ function(tilus_test name)
   tilus_precompile(${name}_test test)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # False alarms of gcc 12 inside std::string, where concatenations are inlined.
-    target_compile_options(${name}_test PRIVATE -Wno-array-bounds -Wno-restrict)
+    target_compile_options(${name}_test PRIVATE -Wno-array-bounds -Wno-restrict
+      -Wno-stringop-overflow -Wno-stringop-overread)
   endif()
   foreach(dep IN LISTS ARG_DEPS)
     target_link_libraries(${name}_test PRIVATE tilus_${dep})
