@@ -17,6 +17,12 @@
 namespace tilus::interpret {
 namespace {
 
+int64_t RowMajor(const std::vector<int64_t>& extents, absl::Span<const int32_t> index) {
+  int64_t at = 0;
+  for (size_t d = 0; d < index.size(); ++d) at = at * extents[d] + index[d];
+  return at;
+}
+
 std::string FormatValue(DataType type, uint64_t code) {
   if (type.is_float()) return absl::StrFormat("%g", DecodeToDouble(type, code));
   if (type.kind() == TypeKind::kInt) return absl::StrCat(DecodeToInt64(type, code));
@@ -161,9 +167,7 @@ std::vector<double> Execution::Dense(ir::TensorId id) {
   std::vector<double> dense(static_cast<size_t>(Product(t.extents)));
   const std::vector<uint64_t>& codes = value(id).codes;
   for (size_t slot = 0; slot < codes.size(); ++slot) {
-    int64_t at = 0;
-    const absl::Span<const int32_t> index = table.At(static_cast<int64_t>(slot));
-    for (size_t d = 0; d < index.size(); ++d) at = at * t.extents[d] + index[d];
+    const int64_t at = RowMajor(t.extents, table.At(static_cast<int64_t>(slot)));
     dense[static_cast<size_t>(at)] = DecodeToDouble(t.dtype, codes[slot]);
   }
   return dense;
@@ -216,9 +220,7 @@ absl::Status Execution::Print(const ir::Instruction& instruction) {
   const IndexTable& table = TableOf(id);
   std::vector<uint64_t> dense(static_cast<size_t>(Product(t.extents)), 0);
   for (size_t slot = 0; slot < value(id).codes.size(); ++slot) {
-    int64_t at = 0;
-    const absl::Span<const int32_t> index = table.At(static_cast<int64_t>(slot));
-    for (size_t d = 0; d < index.size(); ++d) at = at * t.extents[d] + index[d];
+    const int64_t at = RowMajor(t.extents, table.At(static_cast<int64_t>(slot)));
     dense[static_cast<size_t>(at)] = value(id).codes[slot];
   }
   options_.print(absl::StrCat(instruction.label.empty() ? t.name : instruction.label, ": ",

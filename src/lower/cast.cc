@@ -68,7 +68,7 @@ std::optional<Operand> IntPair(Builder& b, const ElementReader& reader, DataType
 
 // Floats without NaN and infinity that are narrower in every part: exponent and mantissa where the
 // target has them, then a multiplication by the power of two between the biases. Exact, subnormals
-// included.
+// included: neither format's multiplication flushes them.
 std::optional<Operand> FloatPair(Builder& b, const ElementReader& reader, DataType from,
                                  DataType to, int64_t low, int64_t high) {
   if (from.kind() != TypeKind::kFloat || from.bits() > 8 || from.has_nan()) return std::nullopt;
@@ -95,8 +95,6 @@ std::optional<Operand> FloatPair(Builder& b, const ElementReader& reader, DataTy
   return to == kF16 ? b.MulF16x2(value, factor) : b.MulBF16x2(value, factor);
 }
 
-// bf16 multiplication flushes nothing, but a subnormal bf16 pattern must survive it; the machine's
-// product of a subnormal and a power of two is exact in both formats.
 using PairRecipe = std::optional<Operand> (*)(Builder& b, const ElementReader& reader,
                                               DataType from, DataType to, int64_t low,
                                               int64_t high);

@@ -121,11 +121,6 @@ void Context::CommitResult(const ir::Instruction& instruction, const RegisterFil
 }
 
 Operand Context::ThreadIndex() { return thread_index_; }
-Operand Context::LaneIndex() { return builder_.AndB32(thread_index_, machine::ImmU32(31)); }
-Operand Context::WarpIndex() {
-  return builder_.Shfl(machine::Op::kShflIdx, builder_.ShrU32(thread_index_, machine::ImmU32(5)),
-                       machine::ImmU32(0));
-}
 
 std::vector<Operand> Context::ThreadCoordinates(const RegisterLayout& layout) {
   for (const Coordinates& known : coordinates_) {

@@ -79,8 +79,6 @@ class Context {
 
   // ---- The thread.
   Operand ThreadIndex();  // s32, 0 .. num_threads - 1
-  Operand LaneIndex();    // s32, 0 .. 31
-  Operand WarpIndex();    // s32, uniform over the warp
   // SpatialPart of the thread in `layout`, one s32 value a dimension. Computed once per layout, at
   // the start of the kernel.
   std::vector<Operand> ThreadCoordinates(const RegisterLayout& layout);
@@ -122,7 +120,7 @@ class Context {
   std::vector<bool> overwritten_;             // by TensorId
   std::vector<Operand> index_values_;
   std::vector<Coordinates> coordinates_;
-  Operand thread_index_, lane_index_, warp_index_;
+  Operand thread_index_;
   const ir::Stmt* statement_ = nullptr;
   absl::flat_hash_map<const ir::Stmt*, uint32_t> path_ids_;
 };
